@@ -3,14 +3,12 @@
 #pragma once
 
 #include "structmat/core/exec.hpp"
+#include "structmat/core/op.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 
 namespace structmat {
 
 namespace quasiseparable {
-
-/// Which of M, M^T, M^H.
-enum class Op { none, transpose, adjoint };
 
 /// y_b := op(M_b) x_b for each batch entry b.
 ///
@@ -51,7 +49,7 @@ index_t apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& m, in
 template <class Exec, QuasiseparableMatrix M, detail::Operand X, class Y>
 void apply(const Exec& e, const M& m, const X& x, Y&& y) {
   using T = typename M::value_type;
-  quasiseparable::apply(e, detail::generators(m), quasiseparable::Op::none, detail::input<T>(x),
+  quasiseparable::apply(e, detail::generators(m), Op::none, detail::input<T>(x),
                         detail::output<T>(y));
 }
 
@@ -59,7 +57,7 @@ void apply(const Exec& e, const M& m, const X& x, Y&& y) {
 template <class Exec, QuasiseparableMatrix M, detail::Operand X, class Y>
 void apply_transpose(const Exec& e, const M& m, const X& x, Y&& y) {
   using T = typename M::value_type;
-  quasiseparable::apply(e, detail::generators(m), quasiseparable::Op::transpose,
+  quasiseparable::apply(e, detail::generators(m), Op::transpose,
                         detail::input<T>(x), detail::output<T>(y));
 }
 
@@ -67,7 +65,7 @@ void apply_transpose(const Exec& e, const M& m, const X& x, Y&& y) {
 template <class Exec, QuasiseparableMatrix M, detail::Operand X, class Y>
 void apply_adjoint(const Exec& e, const M& m, const X& x, Y&& y) {
   using T = typename M::value_type;
-  quasiseparable::apply(e, detail::generators(m), quasiseparable::Op::adjoint,
+  quasiseparable::apply(e, detail::generators(m), Op::adjoint,
                         detail::input<T>(x), detail::output<T>(y));
 }
 
