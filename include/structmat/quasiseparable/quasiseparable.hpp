@@ -71,11 +71,11 @@ struct QuasiseparableView {
 
 namespace quasiseparable {
 
-/// The same matrix with every extent-1 batch dimension broadcast to the largest one.
+/// The same matrix with every batch extent 1 broadcast to the largest one, or to `batch` if that is larger.
 /// Throws ShapeError, on behalf of `operation`, when the generators do not fit together.
 template <Scalar T, transition::Uniform K, class Space>
-QuasiseparableView<T, K, Space> checked(const QuasiseparableView<T, K, Space>& m,
-                                        const char* operation);
+QuasiseparableView<T, K, Space> checked(QuasiseparableView<T, K, Space> m, const char* operation,
+                                        index_t batch = 1);
 
 }  // namespace quasiseparable
 
@@ -92,11 +92,11 @@ class Quasiseparable {
   Quasiseparable(index_t n, Order order, index_t batch = 1)
       : p({batch, n, order.lower}),
         q({batch, n, order.lower}),
-        a(transition_extents(batch, n, order.lower)),
+        a(transition::extents<K>(batch, n, order.lower)),
         d({batch, n}),
         g({batch, n, order.upper}),
         h({batch, n, order.upper}),
-        b(transition_extents(batch, n, order.upper)) {}
+        b(transition::extents<K>(batch, n, order.upper)) {}
 
   Array<T, 3, Space> p, q;
   Array<T, K::rank, Space> a;
@@ -116,12 +116,6 @@ class Quasiseparable {
 
   QuasiseparableView<T, K, Space> view() const {
     return {p.view(), q.view(), a.view(), d.view(), g.view(), h.view(), b.view()};
-  }
-
-  static std::array<index_t, K::rank> transition_extents(index_t batch, index_t n, index_t r) {
-    if constexpr (K::rank == 2) return {batch, n};
-    if constexpr (K::rank == 3) return {batch, n, r};
-    if constexpr (K::rank == 4) return {batch, n, r, r};
   }
 };
 
