@@ -42,13 +42,15 @@ set(STRUCTMAT_GIT_COMMIT unknown)
 find_package(Git QUIET)
 if(GIT_FOUND)
   execute_process(
-    COMMAND ${GIT_EXECUTABLE} rev-parse --show-prefix --short=12 HEAD --git-path logs/HEAD
+    COMMAND ${GIT_EXECUTABLE} rev-parse --show-prefix --git-path logs/HEAD --short=12 HEAD
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     OUTPUT_VARIABLE git_output
     ERROR_QUIET RESULT_VARIABLE git_result)
-  if(git_result EQUAL 0 AND git_output MATCHES "^\n([0-9a-f]+)\n([^\n]+)\n$")
-    set(STRUCTMAT_GIT_COMMIT ${CMAKE_MATCH_1})
-    get_filename_component(git_log ${CMAKE_MATCH_2} ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${git_log})
+  if(git_result EQUAL 0 AND git_output MATCHES "^\n([^\n]+)\n([0-9a-f]+)\n$")
+    set(STRUCTMAT_GIT_COMMIT ${CMAKE_MATCH_2})
+    get_filename_component(git_log ${CMAKE_MATCH_1} ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
+    if(EXISTS ${git_log})
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${git_log})
+    endif()
   endif()
 endif()
