@@ -20,7 +20,8 @@ void require_device(const char* operation) {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count > 0) return;
   cudaGetLastError();
-  // Without a device or a driver, the codes differ between driver versions: any failure means "none".
+  // Without a device or a driver, the codes differ between driver versions: any failure means
+  // "none".
   throw NotAvailable(std::string(operation) + ": no CUDA device" +
                      (status == cudaSuccess
                           ? std::string()
@@ -37,7 +38,9 @@ void* device_allocate(std::size_t bytes) {
 }
 
 // A failure here reports an earlier fault, which the calls that can throw report too.
-void device_free(void* pointer) noexcept { cudaFree(pointer); }
+void device_free(void* pointer) noexcept {
+  cudaFree(pointer);
+}
 
 // Null-stream operations return before the device has finished them, and streams made with
 // cudaStreamNonBlocking do not wait for the null stream: hence the explicit waits below.

@@ -2,10 +2,18 @@
 
 namespace structmat {
 
-std::string_view version() { return STRUCTMAT_VERSION; }
-std::string_view git_commit() { return STRUCTMAT_GIT_COMMIT; }
-std::string_view build_type() { return STRUCTMAT_BUILD_TYPE; }
-std::string_view blas_vendor() { return STRUCTMAT_BLAS_VENDOR; }
+std::string_view version() {
+  return STRUCTMAT_VERSION;
+}
+std::string_view git_commit() {
+  return STRUCTMAT_GIT_COMMIT;
+}
+std::string_view build_type() {
+  return STRUCTMAT_BUILD_TYPE;
+}
+std::string_view blas_vendor() {
+  return STRUCTMAT_BLAS_VENDOR;
+}
 
 std::string_view simd_path() {
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
-// Arrays on the device from the host's side, in every build: with a device the copies are exact, without one (or
-// without the CUDA component) the reason is told.
+// Arrays on the device from the host's side, in every build: with a device the copies are exact,
+// without one (or without the CUDA component) the reason is told.
 #include <catch2/catch.hpp>
 
 #include "structmat/core/array.hpp"

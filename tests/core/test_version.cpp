@@ -10,11 +10,19 @@ namespace {
 
 // An independent answer: which version of this function does the dynamic linker choose?
 #if defined(__x86_64__)
-__attribute__((target("default"))) std::string chosen() { return "default"; }
-__attribute__((target("arch=x86-64-v3"))) std::string chosen() { return "x86-64-v3"; }
-__attribute__((target("arch=x86-64-v4"))) std::string chosen() { return "x86-64-v4"; }
+__attribute__((target("default"))) std::string chosen() {
+  return "default";
+}
+__attribute__((target("arch=x86-64-v3"))) std::string chosen() {
+  return "x86-64-v3";
+}
+__attribute__((target("arch=x86-64-v4"))) std::string chosen() {
+  return "x86-64-v4";
+}
 #else
-std::string chosen() { return "default"; }
+std::string chosen() {
+  return "default";
+}
 #endif
 
 }  // namespace
@@ -45,6 +53,10 @@ TEST_CASE("build_type agrees with this file's") {
 #endif
 }
 
-TEST_CASE("blas_vendor has a name") { CHECK_FALSE(blas_vendor().empty()); }
+TEST_CASE("blas_vendor has a name") {
+  CHECK_FALSE(blas_vendor().empty());
+}
 
-TEST_CASE("simd_path is what the dynamic linker chooses") { CHECK(simd_path() == chosen()); }
+TEST_CASE("simd_path is what the dynamic linker chooses") {
+  CHECK(simd_path() == chosen());
+}
