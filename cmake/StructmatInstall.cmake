@@ -3,9 +3,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/structmat)
 
-install(DIRECTORY include/structmat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
-        PATTERN "*.hpp")
-install(TARGETS structmat EXPORT structmatTargets)
+install(TARGETS structmat EXPORT structmatTargets FILE_SET HEADERS)
 install(EXPORT structmatTargets NAMESPACE structmat:: DESTINATION ${package_dir})
 
 if(STRUCTMAT_HAVE_CUDA)

@@ -41,8 +41,12 @@ endfunction()
 function(structmat_configure_library target)
   structmat_configure_target(${target})
   # Before 1.0 a minor version may break the interface.
-  set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION}
-                                             SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  set_target_properties(
+    ${target}
+    PROPERTIES VERSION ${PROJECT_VERSION}
+               SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+               # Static and shared builds compile with equal commands, so that a compiler cache serves both.
+               DEFINE_SYMBOL "")
 endfunction()
 
 # Programs of this project link the CUDA component when it is built.
