@@ -131,7 +131,6 @@ void gemv(Op op, T alpha, View<const T, 2> a, View<const T, 1> x, T beta, View<T
             narrow(m == 1 ? 1 : y.stride(0), "stride"));
 }
 
-std::string blas_vendor() { return STRUCTMAT_BLAS_VENDOR; }
 std::string blas_core() {
   return openblas_get_corename != nullptr ? openblas_get_corename() : "";
 }

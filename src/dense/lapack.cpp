@@ -9,18 +9,6 @@
 namespace structmat::dense {
 namespace {
 
-// lapack.h names complex types by C99; the layout is that of std::complex.
-template <class T>
-auto* c_type(T* p) {
-  if constexpr (std::same_as<T, std::complex<float>>) {
-    return reinterpret_cast<lapack_complex_float*>(p);
-  } else if constexpr (std::same_as<T, std::complex<double>>) {
-    return reinterpret_cast<lapack_complex_double*>(p);
-  } else {
-    return p;
-  }
-}
-
 template <class T>
 lapack_int leading(const View<T, 2>& a, const char* operation) {
   const index_t least = std::max<index_t>(1, a.extent(0));
@@ -68,8 +56,8 @@ void gesvd(const char* operation, char job_vh, const View<T, 2>& a, const View<r
   [[maybe_unused]] Array<real_t<T>, 1> real_work({is_complex_v<T> ? 5 * smaller : 0});
   const auto call = [&](T* work) {
     if constexpr (is_complex_v<T>) {
-      STRUCTMAT_DISPATCH(T, gesvd, &job_u, &job_vh, &m, &n, c_type(a.data()), &lda, s.data(),
-                         c_type(&no_u), &ld_u, c_type(vh.data()), &ld_vh, c_type(work), &length,
+      STRUCTMAT_DISPATCH(T, gesvd, &job_u, &job_vh, &m, &n, a.data(), &lda, s.data(),
+                         &no_u, &ld_u, vh.data(), &ld_vh, work, &length,
                          real_work.data(), &info);
     } else {
       STRUCTMAT_DISPATCH(T, gesvd, &job_u, &job_vh, &m, &n, a.data(), &lda, s.data(), &no_u, &ld_u,
@@ -96,8 +84,8 @@ void qr_factor(View<T, 2> a) {
   const lapack_int panel = std::min<lapack_int>(32, smaller);
   Array<T, 1> t({panel * smaller}, uninitialized), work({panel * n}, uninitialized);
   lapack_int info = 0;
-  STRUCTMAT_DISPATCH(T, geqrt, &m, &n, &panel, c_type(a.data()), &lda, c_type(t.data()), &panel,
-                     c_type(work.data()), &info);
+  STRUCTMAT_DISPATCH(T, geqrt, &m, &n, &panel, a.data(), &lda, t.data(), &panel,
+                     work.data(), &info);
   require(info, "dense::qr_factor", "geqrt");
 }
 

@@ -3,17 +3,18 @@
 #include "recurrence/block_apply.hpp"
 #include "recurrence/triangles.hpp"
 
-namespace structmat::quasiseparable {
+namespace structmat {
 
 // Sweeping down, the lower triangle reads x with q and writes y with p; sweeping up, the upper one reads with h
 // and writes with g. The transpose exchanges the triangles, and in each of them the two roles.
 template <Scalar T, transition::Uniform K>
 void apply(const exec::cpu& e, const QuasiseparableView<T, K>& matrix, Op op, View<const T, 3> x,
            View<T, 3> y) {
+  constexpr auto operation = "quasiseparable::apply";
   const index_t n = matrix.size();
-  const index_t own = checked(matrix, "quasiseparable::apply").batch();
-  const index_t batch = detail::check_operands("quasiseparable::apply", own, n, n, x, y);
-  const auto m = checked(matrix, "quasiseparable::apply", batch);
+  const index_t own = quasiseparable::checked(matrix, operation).batch();
+  const index_t batch = detail::check_operands(operation, own, n, n, x, y);
+  const auto m = quasiseparable::checked(matrix, operation, batch);
 
   const auto transposed = [](const View<const T, K::rank>& a) {
     if constexpr (K::rank == 4) return a.transposed();
@@ -58,4 +59,4 @@ STRUCTMAT_INSTANTIATE_KINDS(double)
 STRUCTMAT_INSTANTIATE_KINDS(std::complex<float>)
 STRUCTMAT_INSTANTIATE_KINDS(std::complex<double>)
 
-}  // namespace structmat::quasiseparable
+}  // namespace structmat

@@ -22,8 +22,6 @@ void gemm(Op op_a, Op op_b, T alpha, View<const T, 2> a, View<const T, 2> b, T b
 template <Scalar T>
 void gemv(Op op, T alpha, View<const T, 2> a, View<const T, 1> x, T beta, View<T, 1> y);
 
-/// Which BLAS was found at configure time, e.g. "OpenBLAS".
-STRUCTMAT_EXPORT std::string blas_vendor();
 /// The kernel set that OpenBLAS runs here ("SkylakeX", ...); empty for another BLAS.
 STRUCTMAT_EXPORT std::string blas_core();
 /// Threads that BLAS uses; 0 if it cannot tell.

@@ -38,8 +38,7 @@
 #include <string>
 
 #include "structmat/core/array.hpp"
-#include "structmat/core/exec.hpp"
-#include "structmat/core/operand.hpp"
+#include "structmat/core/apply.hpp"
 #include "structmat/recurrence/block.hpp"
 #include "structmat/recurrence/transition.hpp"
 
@@ -57,6 +56,8 @@ template <Scalar T, transition::Uniform K, class Space = space::host>
 struct QuasiseparableView {
   using value_type = T;
   using transition_type = K;
+
+  const QuasiseparableView& view() const { return *this; }
 
   View<const T, 3, Space> p{}, q{};
   View<const T, K::rank, Space> a{};
@@ -81,7 +82,7 @@ QuasiseparableView<T, K, Space> checked(QuasiseparableView<T, K, Space> m, const
 
 /// A quasiseparable matrix that owns its generators (see the file's head for shapes).
 template <Scalar T, class K = transition::Diagonal, class Space = space::host>
-class Quasiseparable {
+class Quasiseparable : public OperatorMembers<Quasiseparable<T, K, Space>, T> {
  public:
   using value_type = T;
   using transition_type = K;
@@ -122,7 +123,8 @@ class Quasiseparable {
 /// Block generators: lower holds P, A, Q of the strictly lower block part; upper_transposed those of the
 /// transpose of the strictly upper block part (h, b^T, g); diagonal the dense blocks on the diagonal.
 template <Scalar T>
-class Quasiseparable<T, transition::Block, space::host> {
+class Quasiseparable<T, transition::Block, space::host>
+    : public OperatorMembers<Quasiseparable<T, transition::Block, space::host>, T> {
  public:
   using value_type = T;
   using transition_type = transition::Block;
@@ -143,27 +145,5 @@ class Quasiseparable<T, transition::Block, space::host> {
 
   const Quasiseparable& view() const { return *this; }
 };
-
-namespace detail {
-template <class M>
-inline constexpr bool is_quasiseparable_v = false;
-template <class T, class K, class S>
-inline constexpr bool is_quasiseparable_v<Quasiseparable<T, K, S>> = true;
-template <class T, class K, class S>
-inline constexpr bool is_quasiseparable_v<QuasiseparableView<T, K, S>> = true;
-
-template <class T, class K, class S>
-const QuasiseparableView<T, K, S>& generators(const QuasiseparableView<T, K, S>& m) {
-  return m;
-}
-template <class T, class K, class S>
-decltype(auto) generators(const Quasiseparable<T, K, S>& m) {
-  return m.view();
-}
-}  // namespace detail
-
-/// A Quasiseparable or a QuasiseparableView.
-template <class M>
-concept QuasiseparableMatrix = detail::is_quasiseparable_v<M>;
 
 }  // namespace structmat

@@ -28,8 +28,7 @@
 #pragma once
 
 #include "structmat/core/array.hpp"
-#include "structmat/core/exec.hpp"
-#include "structmat/core/operand.hpp"
+#include "structmat/core/apply.hpp"
 #include "structmat/recurrence/block.hpp"
 #include "structmat/recurrence/transition.hpp"
 
@@ -40,6 +39,8 @@ template <Scalar T, transition::Uniform K, class Space = space::host>
 struct SemiseparableView {
   using value_type = T;
   using transition_type = K;
+
+  const SemiseparableView& view() const { return *this; }
 
   View<const T, 3, Space> c{}, b{};
   View<const T, K::rank, Space> a{};
@@ -61,7 +62,7 @@ SemiseparableView<T, K, Space> checked(SemiseparableView<T, K, Space> m, const c
 
 /// A lower triangular semiseparable matrix that owns its generators (see the file's head for shapes).
 template <Scalar T, class K = transition::Diagonal, class Space = space::host>
-class Semiseparable {
+class Semiseparable : public OperatorMembers<Semiseparable<T, K, Space>, T> {
  public:
   using value_type = T;
   using transition_type = K;
@@ -90,7 +91,8 @@ class Semiseparable {
 
 /// Block generators; the diagonal blocks are lower triangular (what stands above their diagonal is ignored).
 template <Scalar T>
-class Semiseparable<T, transition::Block, space::host> {
+class Semiseparable<T, transition::Block, space::host>
+    : public OperatorMembers<Semiseparable<T, transition::Block, space::host>, T> {
  public:
   using value_type = T;
   using transition_type = transition::Block;
@@ -109,27 +111,5 @@ class Semiseparable<T, transition::Block, space::host> {
 
   const Semiseparable& view() const { return *this; }
 };
-
-namespace detail {
-template <class M>
-inline constexpr bool is_semiseparable_v = false;
-template <class T, class K, class S>
-inline constexpr bool is_semiseparable_v<Semiseparable<T, K, S>> = true;
-template <class T, class K, class S>
-inline constexpr bool is_semiseparable_v<SemiseparableView<T, K, S>> = true;
-
-template <class T, class K, class S>
-const SemiseparableView<T, K, S>& generators(const SemiseparableView<T, K, S>& m) {
-  return m;
-}
-template <class T, class K, class S>
-decltype(auto) generators(const Semiseparable<T, K, S>& m) {
-  return m.view();
-}
-}  // namespace detail
-
-/// A Semiseparable or a SemiseparableView.
-template <class M>
-concept SemiseparableMatrix = detail::is_semiseparable_v<M>;
 
 }  // namespace structmat
