@@ -17,7 +17,7 @@ struct FromDenseOptions {
   std::optional<double> absolute_tolerance{};
   /// Fixed largest order, lower and upper.
   std::optional<Order> order{};
-  /// Rows a block; unset: about the order found so far, between 16 and 256.
+  /// Rows a block; unset: about the order found so far, between 8 and 256.
   std::optional<index_t> block_size{};
 };
 
