@@ -167,7 +167,7 @@ DenseMatrix parse_npy(std::span<const std::byte> bytes, const std::string& name)
   for (const ElementType& type : element_types) {
     if (type.code == header.element_type) return type.read(header, bytes, source);
   }
-  source.fail<Unsupported>("header", "elements of type " + detail::quoted(header.element_type) +
+  source.fail<Unsupported>("header", "elements of type " + detail::excerpt(header.element_type) +
                                          "; served are f4, f8, c8, c16, b1, i1 to i8, u1 to u8");
 }
 

@@ -30,7 +30,7 @@ class Literal {
         has_shape = true;
         header.shape = tuple();
       } else {
-        fail("the key " + quoted(key) + " is unknown or appears twice");
+        fail("the key " + excerpt(key) + " is unknown or appears twice");
       }
       if (!accept(',')) {
         expect('}');

@@ -10,7 +10,7 @@
 namespace structmat::io::detail {
 
 /// A piece of an untrusted file, fit for a message: printable, at most 40 characters, in double quotes.
-inline std::string quoted(std::string_view text) {
+inline std::string excerpt(std::string_view text) {
   constexpr std::size_t longest = 40;
   std::string result = "\"";
   for (char c : text.substr(0, longest)) result += c >= ' ' && c < 127 ? c : '?';
