@@ -8,7 +8,6 @@ function(structmat_configure_target target)
                VISIBILITY_INLINES_HIDDEN ON
                POSITION_INDEPENDENT_CODE ON)
   target_compile_features(${target} PUBLIC cxx_std_20)
-  target_compile_definitions(${target} PRIVATE STRUCTMAT_HAVE_CUDA=$<BOOL:${STRUCTMAT_HAVE_CUDA}>)
   target_compile_options(
     ${target}
     PRIVATE
@@ -24,6 +23,7 @@ function(structmat_configure_target target)
       $<$<COMPILE_LANGUAGE:CXX>:-Wshadow>
       $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
       $<$<COMPILE_LANGUAGE:CXX>:-Wvla>
+      $<$<COMPILE_LANGUAGE:CXX>:-Wundef>
       # g++ 12 warns falsely about std::string concatenation (GCC bug 105329).
       $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
       $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>
@@ -49,9 +49,11 @@ function(structmat_configure_library target)
                DEFINE_SYMBOL "")
 endfunction()
 
-# Programs of this project link the CUDA component when it is built.
+# Programs of this project link the CUDA component when it is built, and STRUCTMAT_HAVE_CUDA tells them. The library
+# does not know: whether there is a CUDA component is decided where a program is linked.
 function(structmat_configure_program target)
   structmat_configure_target(${target})
+  target_compile_definitions(${target} PRIVATE STRUCTMAT_HAVE_CUDA=$<BOOL:${STRUCTMAT_HAVE_CUDA}>)
   target_link_libraries(${target} PRIVATE structmat::structmat
                                           $<TARGET_NAME_IF_EXISTS:structmat::cuda>)
 endfunction()
