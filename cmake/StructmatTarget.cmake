@@ -20,10 +20,10 @@ function(structmat_configure_target target)
       $<$<COMPILE_LANGUAGE:CXX>:-fno-trapping-math>
       $<$<COMPILE_LANGUAGE:CXX>:-Wall>
       $<$<COMPILE_LANGUAGE:CXX>:-Wextra>
+      $<$<COMPILE_LANGUAGE:CXX>:-Wundef>
       $<$<COMPILE_LANGUAGE:CXX>:-Wshadow>
       $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
       $<$<COMPILE_LANGUAGE:CXX>:-Wvla>
-      $<$<COMPILE_LANGUAGE:CXX>:-Wundef>
       # g++ 12 warns falsely about std::string concatenation (GCC bug 105329).
       $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
       $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>
