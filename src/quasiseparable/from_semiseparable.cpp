@@ -70,12 +70,11 @@ ShiftedSemiseparable<T, K> to_semiseparable(const QuasiseparableView<T, K>& matr
   return s;
 }
 
-#define STRUCTMAT_INSTANTIATE(T, K)                                                              \
-  template STRUCTMAT_EXPORT Quasiseparable<T, transition::K>                                     \
-  from_semiseparable<T, transition::K>(const SemiseparableView<T, transition::K>&,               \
-                                       const SemiseparableView<T, transition::K>&,               \
-                                       View<const T, 2>);                                        \
-  template STRUCTMAT_EXPORT ShiftedSemiseparable<T, transition::K>                               \
+#define STRUCTMAT_INSTANTIATE(T, K)                                                                \
+  template STRUCTMAT_EXPORT Quasiseparable<T, transition::K> from_semiseparable<T, transition::K>( \
+      const SemiseparableView<T, transition::K>&, const SemiseparableView<T, transition::K>&,      \
+      View<const T, 2>);                                                                           \
+  template STRUCTMAT_EXPORT ShiftedSemiseparable<T, transition::K>                                 \
   to_semiseparable<T, transition::K>(const QuasiseparableView<T, transition::K>&);
 #define STRUCTMAT_INSTANTIATE_KINDS(T) \
   STRUCTMAT_INSTANTIATE(T, Scalar)     \

@@ -4,8 +4,8 @@
 ///   AnyOperator<double> a = Q, b = S;
 ///   auto c = 2.0 * a + transposed(b) * a;      // nothing is computed until c.apply
 ///
-/// Compositions keep their parts (shared, immutable) and apply them in turn: the cost is the sum of the costs,
-/// plus one intermediate of rows x k for a sum or a product.
+/// Compositions keep their parts (shared, immutable) and apply them in turn: the cost is the sum of
+/// the costs, plus one intermediate of rows x k for a sum or a product.
 #pragma once
 
 #include <memory>
@@ -84,8 +84,9 @@ class AnyOperator {
 
   /// Takes the operator by value: move a large matrix in.
   template <LinearOperator A>
-    requires(std::same_as<typename A::value_type, T> && !std::same_as<A, AnyOperator>)
-  AnyOperator(A a) : model_(std::make_shared<detail::WrappedOperator<A>>(std::move(a))) {}
+  requires(std::same_as<typename A::value_type, T> && !std::same_as<A, AnyOperator>)
+      AnyOperator(A a)
+      : model_(std::make_shared<detail::WrappedOperator<A>>(std::move(a))) {}
   explicit AnyOperator(std::shared_ptr<const Model> model) : model_(std::move(model)) {}
 
   index_t rows() const { return model_->rows(); }
@@ -223,7 +224,8 @@ class BlockDiagonalOperator final : public OperatorModel<T> {
   void apply(Op op, View<const T, 2> x, View<T, 2> y) const override {
     index_t from = 0, to = 0;
     for (const auto& b : blocks_) {
-      const index_t m = op == Op::none ? b.rows() : b.cols(), n = op == Op::none ? b.cols() : b.rows();
+      const index_t m = op == Op::none ? b.rows() : b.cols(),
+                    n = op == Op::none ? b.cols() : b.rows();
       b.apply(op, x.slice(0, from, from + n), y.slice(0, to, to + m));
       from += n;
       to += m;

@@ -1,5 +1,6 @@
 /// \file
-/// A dense matrix as an operator: the baseline that structured ones are compared with, and an ingredient of sums.
+/// A dense matrix as an operator: the baseline that structured ones are compared with, and an
+/// ingredient of sums.
 #pragma once
 
 #include "structmat/core/array.hpp"
@@ -10,8 +11,9 @@ namespace structmat {
 
 /// Owns m x n numbers, row-major; products run on BLAS.
 ///
-/// apply: x (n, k) in, y (m, k) out with unit stride along k unless k = 1; no overlap. Cost: 2 m n k flops.
-/// Accuracy: componentwise, n eps |A| |x|. Throws ShapeError, DomainError (overlap), Unsupported (strides).
+/// apply: x (n, k) in, y (m, k) out with unit stride along k unless k = 1; no overlap. Cost: 2 m n
+/// k flops. Accuracy: componentwise, n eps |A| |x|. Throws ShapeError, DomainError (overlap),
+/// Unsupported (strides).
 template <Scalar T>
 class Dense {
  public:
