@@ -24,8 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A signal handler may neither lock nor allocate, so the pending names lie in a fixed table. A slot goes
-/// empty -> filling -> pending -> empty; the handler holds it in `removing` while it reads the name.
+/// A signal handler may neither lock nor allocate, so the pending names lie in a fixed table. A
+/// slot goes empty -> filling -> pending -> empty; the handler holds it in `removing` while it
+/// reads the name.
 enum State : int { empty, filling, pending, removing };
 
 struct Slot {
@@ -82,6 +83,7 @@ AtomicFile::AtomicFile(const fs::path& target, std::string operation)
   target_ = resolve(target);
   struct stat existing {};
   const bool exists = ::stat(target_.c_str(), &existing) == 0;
+  if (!exists && errno != ENOENT) fail("cannot be written", errno);
   if (exists && !S_ISREG(existing.st_mode)) {
     throw FileError(operation_ + ": " + target.string() +
                     ": exists and is not a regular file; it would be replaced");
@@ -89,7 +91,8 @@ AtomicFile::AtomicFile(const fs::path& target, std::string operation)
   temporary_ = temporary_name(target_);
   if (temporary_.size() >= PATH_MAX) fail("cannot create a temporary file beside it", ENAMETOOLONG);
 
-  // Registered before it exists: a signal between the two then finds nothing to remove, not an orphan.
+  // Registered before it exists: a signal between the two then finds nothing to remove, not an
+  // orphan.
   slot_ = register_pending(temporary_);
   if (slot_ < 0) {
     throw FileError(operation_ + ": " + target.string() + ": " + std::to_string(slots.size()) +
@@ -109,7 +112,9 @@ AtomicFile::AtomicFile(const fs::path& target, std::string operation)
   }
 }
 
-AtomicFile::~AtomicFile() { discard(); }
+AtomicFile::~AtomicFile() {
+  discard();
+}
 
 void AtomicFile::fail(const char* action, int code) const {
   throw FileError(operation_ + ": " + target_.string() + ": " + action + ": " +
@@ -151,8 +156,7 @@ void AtomicFile::commit(bool sync) {
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot rename to it", errno);
   release_pending(std::exchange(slot_, -1));
   if (sync) {
-    const int folder =
-        ::open(target_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int folder = ::open(target_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const bool flushed = folder >= 0 && ::fsync(folder) == 0;
     const int code = errno;
     if (folder >= 0) ::close(folder);

@@ -13,9 +13,9 @@ namespace structmat::io {
 
 namespace {
 
+using detail::excerpt;
 using detail::Lines;
 using detail::NumberStatus;
-using detail::excerpt;
 using detail::Source;
 
 constexpr const char* read_operation = "io::read_matrix_market";
@@ -66,7 +66,8 @@ class Parser {
     const auto word = [&] { return std::string(detail::next_word(line_)); };
 
     const std::string object = word();
-    const bool is_matrix = choose<bool>("the object", object, {{"matrix", true}, {"vector", false}});
+    const bool is_matrix =
+        choose<bool>("the object", object, {{"matrix", true}, {"vector", false}});
     if (!is_matrix) fail<Unsupported>("objects of kind \"vector\" are not read");
     banner_.coordinate =
         choose<bool>("the format", word(), {{"array", false}, {"coordinate", true}});

@@ -34,7 +34,7 @@ TEST_CASE("AtomicFile appears on commit, whole", "[atomic_file]") {
   const TemporaryFolder folder;
   const bool sync = GENERATE(false, true);
   write_text(folder / "a", "old");
-  const std::string large(200'000, 'x');
+  const std::string large(200'000, 'x');  // more than the buffer
   {
     io::AtomicFile file(folder / "a");
     file.write("new ");
@@ -107,8 +107,10 @@ TEST_CASE("AtomicFile says why it cannot write", "[atomic_file]") {
              Equals("io::test: /dev/null: exists and is not a regular file; it would be replaced"));
   CHECK_THAT(error(folder.path()), Contains("not a regular file"));
   CHECK_THAT(error("/proc/a"), Contains("cannot create a temporary file beside it"));
-  CHECK_THAT(error(folder / std::string(5000, 'x')), Contains("temporary file"));
-  CHECK_THAT(error(folder / std::string(300, 'x')), Contains("cannot rename to it: File name too"));
+  for (std::size_t length : {300, 5000}) {
+    CHECK_THAT(error(folder / std::string(length, 'x')),
+               Contains("cannot be written: File name too long"));
+  }
 
   fs::create_directory(folder / "locked");
   fs::permissions(folder / "locked", fs::perms::owner_read | fs::perms::owner_exec);
@@ -117,7 +119,9 @@ TEST_CASE("AtomicFile says why it cannot write", "[atomic_file]") {
   } else {
     CHECK_THAT(error(folder / "locked/a"), Contains("Permission denied"));
   }
-  CHECK_THAT(message_of<FileError>([&] { io::write_npy(nowhere, Array<double, 2>({1, 1})); }),
+  CHECK_THAT(message_of<FileError>([&] {
+               io::write_npy(nowhere, Array<double, 2>({1, 1}));
+             }),
              Contains("io::write_npy: " + nowhere.string()));
   CHECK(folder.files() == 1);
 }

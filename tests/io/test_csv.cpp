@@ -28,10 +28,11 @@ void wrong(const std::string& text, const std::string& expected,
 
 TEST_CASE("read_columns finds separator and header", "[csv]") {
   const Values expected{{0, 1}, {1.5, -2e3}};
-  for (const std::string text :
-       {"0,1.5\n1,-2e3\n", "0;1.5\r\n1;-2e3\r\n", "0 1.5\n1 -2e3", "0\t1.5\n 1  \t -2e3 \n",
-        " 0 , +1.5 \n\n \n1,-2e3", "# by hand\n0,1.5 # first\n#\n1,-2e3\n", "\"0\",\"1.5\"\n1,-2e3\n",
-        "\xEF\xBB\xBF" "0,1.5\n1,-2e3\n"}) {
+  for (const std::string text : {"0,1.5\n1,-2e3\n", "0;1.5\r\n1;-2e3\r\n", "0 1.5\n1 -2e3",
+                                 "0\t1.5\n 1  \t -2e3 \n", " 0 , +1.5 \n\n \n1,-2e3",
+                                 "# by hand\n0,1.5 # first\n#\n1,-2e3\n", "\"0\",\"1.5\"\n1,-2e3\n",
+                                 "\xEF\xBB\xBF"
+                                 "0,1.5\n1,-2e3\n"}) {
     INFO(text);
     const io::Columns columns = parse(text);
     CHECK(columns.names.empty());
@@ -58,8 +59,7 @@ TEST_CASE("read_columns of missing and infinite values", "[csv]") {
   CHECK(std::isnan(kept.values[1][2]));
 
   wrong("1\n-inf\n", "line 2, column 1: the value is infinite");
-  wrong("1\ninf\n", "line 2, column 1: the value is infinite",
-        {.missing = io::Missing::skip_row});
+  wrong("1\ninf\n", "line 2, column 1: the value is infinite", {.missing = io::Missing::skip_row});
   CHECK(parse("1\n-inf\n", {.allow_infinite = true}).values ==
         Values{{1, -std::numeric_limits<double>::infinity()}});
 }

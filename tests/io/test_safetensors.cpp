@@ -79,10 +79,10 @@ TEST_CASE("write_safetensors gives these bytes, whatever the order", "[safetenso
   const std::map<std::string, std::string> metadata{{"order", "2"}};
   io::write_safetensors(folder / "1", {{"f", f}, {"z", z}, {"d", d}}, metadata);
   io::write_safetensors(folder / "2", {{"d", d}, {"f", f}, {"z", z}}, metadata);
-  std::string header =
-      "{\"__metadata__\":{\"order\":\"2\",\"structmat.dtype.z\":\"complex128\"}," +
-      tensor("d", "F64", "[1]", "[0,8]") + "," + tensor("z", "F64", "[1,2]", "[8,24]") + "," +
-      tensor("f", "F32", "[1]", "[24,28]") + "}";
+  std::string header = "{\"__metadata__\":{\"order\":\"2\",\"structmat.dtype.z\":\"complex128\"}," +
+                       tensor("d", "F64", "[1]", "[0,8]") + "," +
+                       tensor("z", "F64", "[1,2]", "[8,24]") + "," +
+                       tensor("f", "F32", "[1]", "[24,28]") + "}";
   header.resize((header.size() + 7) / 8 * 8, ' ');
   const std::string one("\0\0\0\0\0\0\xf0\x3f", 8), minus_two("\0\0\0\0\0\0\0\xc0", 8);
   CHECK(read_text(folder / "1") ==
@@ -97,11 +97,11 @@ TEST_CASE("write_safetensors gives these bytes, whatever the order", "[safetenso
 TEST_CASE("read_safetensors of what others write", "[safetensors]") {
   const std::string eight(8, '\0');
   // Unaligned data, scalars, other dtypes, empty metadata, data in another order than the names.
-  const std::string text = file_of("{\"__metadata__\":{}," + tensor("b", "U8", "[1]", "[0,1]") + "," +
-                                       tensor("a", "F64", "[1]", "[1,9]") + "," +
-                                       tensor("c", "C64", "[1]", "[9,17]") + "," +
-                                       tensor("s", "F32", "[]", "[17,21]") + "}  ",
-                                   "x" + eight + eight + "0000");
+  const std::string text =
+      file_of("{\"__metadata__\":{}," + tensor("b", "U8", "[1]", "[0,1]") + "," +
+                  tensor("a", "F64", "[1]", "[1,9]") + "," + tensor("c", "C64", "[1]", "[9,17]") +
+                  "," + tensor("s", "F32", "[]", "[17,21]") + "}  ",
+              "x" + eight + eight + "0000");
   const io::Safetensors file = io::parse_safetensors(bytes_of(text), "f");
   CHECK(file.read<double, 1>("a")(0) == 0);
   CHECK(file.read<std::complex<float>, 1>("c")(0) == 0.0f);
@@ -115,9 +115,8 @@ TEST_CASE("Safetensors::read says what does not fit", "[safetensors]") {
   const io::Safetensors file = io::parse_safetensors(bytes_of(text), "f");
   CHECK_THAT(message_of<FileError>([&] { file.read<double, 2>("b"); }),
              Equals("io::read_safetensors: f, tensor \"b\": the file has none of this name"));
-  CHECK_THAT(
-      message_of<Unsupported>([&] { file.read<float, 2>("a"); }),
-      Equals("io::read_safetensors: f, tensor \"a\": its dtype is F64, F32 is asked for"));
+  CHECK_THAT(message_of<Unsupported>([&] { file.read<float, 2>("a"); }),
+             Equals("io::read_safetensors: f, tensor \"a\": its dtype is F64, F32 is asked for"));
   CHECK_THAT(message_of<ShapeError>([&] { file.read<double, 1>("a"); }),
              Equals("io::read_safetensors: f, tensor \"a\": it has rank 2, rank 1 is asked for"));
   CHECK_THAT(message_of<ShapeError>([&] { file.read<std::complex<double>, 1>("a"); }),
@@ -138,16 +137,19 @@ TEST_CASE("read_safetensors refuses inconsistent files", "[safetensors]") {
   wrong(file_of("{\"a\":}"), "byte 13: not JSON");
   wrong(file_of("{} x"), "byte 11: not JSON");
   wrong(file_of("{\"\xff\":{}}"), "byte 10: not JSON");
-  wrong(file_of("{\"a\":" + std::string(100'000, '[')), "header, tensor \"a\": an array where none");
+  wrong(file_of("{\"a\":" + std::string(100'000, '[')),
+        "header, tensor \"a\": an array where none");
   wrong(file_of("{\"a\":{\"shape\":[[" + std::string(100, '[')), "header, tensor \"a\": an array");
   wrong(file_of("{\"a\":{\"dtype\":{}}}"), "header, tensor \"a\": an object where none belongs");
   wrong(file_of("{" + u8 + "," + u8 + "}", "x"), "header, tensor \"a\": the name appears twice");
-  wrong(file_of("{\"__metadata__\":{},\"__metadata__\":{}}"), "header, tensor \"__metadata__\": the");
+  wrong(file_of("{\"__metadata__\":{},\"__metadata__\":{}}"),
+        "header, tensor \"__metadata__\": the");
   wrong(file_of("{\"__metadata__\":{\"k\":\"1\",\"k\":\"2\"}}"),
         "header, tensor \"__metadata__\": the key \"k\" appears twice");
   wrong(file_of("{\"__metadata__\":{\"k\":1}}"), "header, tensor \"__metadata__\": a number where");
   wrong(file_of("{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}"), "header, tensor \"a\": the key");
-  wrong(file_of("{\"a\":{\"dtype\":\"U8\",\"x\":[]}}"), "header, tensor \"a\": the key \"x\" is unk");
+  wrong(file_of("{\"a\":{\"dtype\":\"U8\",\"x\":[]}}"),
+        "header, tensor \"a\": the key \"x\" is unk");
   wrong(file_of("{\"a\":{\"dtype\":\"U8\"}}"), "header, tensor \"a\": one of dtype, shape");
   wrong(file_of("{\"a\":{\"shape\":\"U8\"}}"), "header, tensor \"a\": shape is a string");
   wrong(file_of("{\"a\":{\"shape\":[null]}}"), "header, tensor \"a\": null where none belongs");
@@ -167,7 +169,8 @@ TEST_CASE("read_safetensors refuses inconsistent files", "[safetensors]") {
         "tensor \"a\": its size exceeds 64-bit arithmetic");
   wrong(file_of("{" + u8 + "," + tensor("b", "U8", "[1]", "[2,3]") + "}", "xyz"),
         "tensor \"b\": its data begins at 2, the data before it ends at 1");
-  wrong(file_of("{" + u8 + "," + tensor("b", "U8", "[1]", "[0,1]") + "}", "x"), "tensor \"b\": its");
+  wrong(file_of("{" + u8 + "," + tensor("b", "U8", "[1]", "[0,1]") + "}", "x"),
+        "tensor \"b\": its");
   wrong(file_of("{" + u8 + "}", "xy"), "end of the data: 1 bytes belong to no tensor");
   wrong(file_of("{\"__metadata__\":{\"structmat.dtype.a\":\"complex64\"}," + u8 + "}", "x"),
         "metadata \"structmat.dtype.a\": no tensor of this name is stored as \"complex64\"");
@@ -182,7 +185,8 @@ TEST_CASE("read_safetensors of a truncated file is an error at every length", "[
 TEST_CASE("write_safetensors refuses names that cannot be written", "[safetensors]") {
   const TemporaryFolder folder;
   const Array<float, 1> a({1});
-  const auto write = [&](const std::string& first, const std::string& second, const std::string& key) {
+  const auto write = [&](const std::string& first, const std::string& second,
+                         const std::string& key) {
     return message_of<DomainError>([&] {
       io::write_safetensors(folder / "f", {{first, a}, {second, a}}, {{key, "v"}});
     });
