@@ -58,11 +58,15 @@ void release_pending(int slot) noexcept {
 
 /// The file that a rename must replace: links are followed, also those that lead to no file yet.
 fs::path resolve(const fs::path& target) {
-  std::error_code ignored;
-  const fs::path absolute = fs::absolute(target);
-  if (!fs::is_symlink(fs::symlink_status(absolute, ignored))) return absolute;
-  const fs::path followed = fs::weakly_canonical(absolute, ignored);
-  return followed.empty() ? absolute : followed;
+  fs::path path = fs::absolute(target);
+  std::error_code code;
+  // The kernel's own limit; a longer chain, or a loop, is reported by the stat that follows.
+  for (int links = 0; links < 40; ++links) {
+    const fs::path next = fs::read_symlink(path, code);
+    if (code) break;
+    path = path.parent_path() / next;
+  }
+  return path;
 }
 
 std::string temporary_name(const fs::path& target) {
@@ -83,6 +87,7 @@ AtomicFile::AtomicFile(const fs::path& target, std::string operation)
   target_ = resolve(target);
   struct stat existing {};
   const bool exists = ::stat(target_.c_str(), &existing) == 0;
+  if (!exists && errno != ENOENT) fail("cannot be written", errno);
   if (exists && !S_ISREG(existing.st_mode)) {
     throw FileError(operation_ + ": " + target.string() +
                     ": exists and is not a regular file; it would be replaced");

@@ -237,6 +237,7 @@ class Parser {
     const index_t entries = triangle ? rows * (strict ? rows - 1 : rows + 1) / 2 : rows * cols;
     check_entries(entries, is_complex_v<T> ? 4 : 2);
     Array<T, 2> result({rows, cols});
+    if (entries == 0) return result;  // 0 rows can have 10^18 columns to walk through
     index_t done = 0;
     for (index_t j = 0; j < cols; ++j) {
       for (index_t i = triangle ? j + strict : 0; i < rows; ++i) {
@@ -286,7 +287,8 @@ void write_matrix(const std::filesystem::path& path, const View<const T, 2>& mat
              " general\n" + std::to_string(matrix.extent(0)) + " " +
              std::to_string(matrix.extent(1)) + "\n");
   std::string line;
-  for (index_t j = 0; j < matrix.extent(1); ++j) {
+  const index_t cols = matrix.empty() ? 0 : matrix.extent(1);
+  for (index_t j = 0; j < cols; ++j) {
     for (index_t i = 0; i < matrix.extent(0); ++i) {
       line.clear();
       if constexpr (is_complex_v<T>) {

@@ -97,6 +97,8 @@ TEST_CASE("read_matrix_market of arrays", "[mtx]") {
   CHECK(std::isnan(parse(banner + "array real general\n1 1\nnan\n")(0, 0)));
   CHECK(parse(banner + "array real skew-symmetric\n0 0\n").extents() ==
         std::array<index_t, 2>{0, 0});
+  // Found by the fuzzer: took a step for each of the columns.
+  CHECK(parse(banner + "array real general\n0 9223372036854775807\n").empty());
 }
 
 TEST_CASE("read_matrix_market of coordinates", "[mtx]") {
