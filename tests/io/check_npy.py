@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Exchanges files with NumPy: check_npy.py TEST_NPY TEST_SAFETENSORS (the two test programs).
+"""Exchanges files with NumPy: check_npy.py TEST_IO (the test program).
 
 Fails, and does not skip, without NumPy.
 """
@@ -12,9 +12,9 @@ import tempfile
 import numpy as np
 
 
-def run(program, folder):
+def run(program, test, folder):
     env = dict(os.environ, STRUCTMAT_NUMPY_FOLDER=folder)
-    subprocess.run([program, "[.numpy]"], env=env, check=True)
+    subprocess.run([program, test], env=env, check=True)
 
 
 def read_safetensors(path):
@@ -51,7 +51,7 @@ def check_npy(program, folder):
     arrays["vector"] = np.arange(5.0)
     for name, array in arrays.items():
         np.save(os.path.join(folder, name + ".npy"), array)
-    run(program, folder)
+    run(program, "exchange with NumPy", folder)
     for name, array in arrays.items():
         keeps = array.dtype.kind in "fc"
         expected = array.astype(array.dtype.newbyteorder("<") if keeps else "<f8")
@@ -61,7 +61,7 @@ def check_npy(program, folder):
 
 
 def check_safetensors(program, folder):
-    run(program, folder)
+    run(program, "a file for NumPy", folder)
     arrays, metadata = read_safetensors(os.path.join(folder, "samples.safetensors"))
     assert metadata["made by"] == "structmat"
     count = lambda shape, dtype: np.arange(np.prod(shape)).reshape(shape).astype(dtype)
@@ -80,4 +80,4 @@ def check_safetensors(program, folder):
 with tempfile.TemporaryDirectory() as npy_folder:
     print("arrays exchanged:", check_npy(sys.argv[1], npy_folder))
 with tempfile.TemporaryDirectory() as tensor_folder:
-    check_safetensors(sys.argv[2], tensor_folder)
+    check_safetensors(sys.argv[1], tensor_folder)
