@@ -174,6 +174,34 @@ void require_same_extents(const char* operation, const View<T, Rank>& from,
   }
 }
 
+/// Throws ShapeError when a result does not have the extents that the operation produces.
+template <class T, int Rank, class Space>
+void require_extents(const char* operation, const View<T, Rank, Space>& result,
+                     const std::array<index_t, Rank>& expected) {
+  for (int d = 0; d < Rank; ++d) {
+    if (result.extent(d) != expected[d]) {
+      throw ShapeError(std::string(operation) + ": the result has extent " +
+                       std::to_string(result.extent(d)) + " in dimension " + std::to_string(d) +
+                       ", expected " + std::to_string(expected[d]));
+    }
+  }
+}
+
+/// Throws ShapeError when an index (batch, i, j) lies outside the extents.
+inline void require_index(const char* operation, const std::array<index_t, 3>& extents,
+                          const std::array<index_t, 3>& index) {
+  for (int d = 0; d < 3; ++d) {
+    if (index[d] < 0 || index[d] >= extents[d]) {
+      const auto text = [](const std::array<index_t, 3>& t) {
+        return "(" + std::to_string(t[0]) + ", " + std::to_string(t[1]) + ", " +
+               std::to_string(t[2]) + ")";
+      };
+      throw ShapeError(std::string(operation) + ": index " + text(index) +
+                       ", the extents are " + text(extents));
+    }
+  }
+}
+
 template <class T, int Rank>
 void copy_elements(const View<const T, Rank>& from, const View<T, Rank>& to) {
   if constexpr (Rank == 1) {

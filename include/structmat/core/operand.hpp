@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <ranges>
+#include <string>
 #include <type_traits>
 
 #include "structmat/core/array.hpp"
@@ -47,5 +48,36 @@ auto output(Y& y) {
 
 template <class X>
 concept Operand = requires(X& x) { as_batch(to_view(x)); };
+
+/// Checks y := A x for `batch` matrices of rows x cols and returns the batch of the result.
+/// A batch extent of 1, of the matrices or of x, stands for any. Throws ShapeError, DomainError (overlap).
+template <class T, class Space>
+index_t check_operands(const std::string& operation, index_t batch, index_t rows, index_t cols,
+                       const View<const T, 3, Space>& x, const View<T, 3, Space>& y) {
+  const auto number = [](index_t n) { return std::to_string(n); };
+  if (x.extent(1) != cols) {
+    throw ShapeError(operation + ": x has " + number(x.extent(1)) + " rows, the operator has " +
+                     number(cols) + " columns");
+  }
+  if (y.extent(1) != rows) {
+    throw ShapeError(operation + ": y has " + number(y.extent(1)) + " rows, the operator has " +
+                     number(rows) + " rows");
+  }
+  if (x.extent(2) != y.extent(2)) {
+    throw ShapeError(operation + ": x has " + number(x.extent(2)) + " columns, y has " +
+                     number(y.extent(2)));
+  }
+  if (x.extent(0) != batch && x.extent(0) != 1 && batch != 1) {
+    throw ShapeError(operation + ": x has batch " + number(x.extent(0)) + ", the operator has " +
+                     number(batch));
+  }
+  const index_t common = batch == 1 ? x.extent(0) : batch;
+  if (y.extent(0) != common) {
+    throw ShapeError(operation + ": y has batch " + number(y.extent(0)) + ", the product has " +
+                     number(common));
+  }
+  if (overlaps(x, y)) throw DomainError(operation + ": x and y overlap in memory");
+  return common;
+}
 
 }  // namespace structmat::detail

@@ -1,14 +1,11 @@
 /// \file
-/// y := M x, y := M^T x and y := M^H x for quasiseparable M.
+/// y := M x, y := M^T x and y := M^H x for quasiseparable M. The calls without Op are in core/apply.hpp.
 #pragma once
 
-#include "structmat/core/exec.hpp"
-#include "structmat/core/op.hpp"
+#include "structmat/core/apply.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 
 namespace structmat {
-
-namespace quasiseparable {
 
 /// y_b := op(M_b) x_b for each batch entry b.
 ///
@@ -22,6 +19,7 @@ namespace quasiseparable {
 /// Accuracy: componentwise, |error| <= c (n + r) eps |M| |x| with |M| formed from absolute generators and c < 4.
 /// NaN and Inf reach only the outputs that depend on them.
 /// Throws ShapeError, and DomainError for overlapping operands; before anything is written.
+/// Source: Eidelman, Gohberg (1999), section 2.
 template <Scalar T, transition::Uniform K>
 void apply(const exec::cpu& e, const QuasiseparableView<T, K>& m, Op op, View<const T, 3> x,
            View<T, 3> y);
@@ -29,7 +27,7 @@ template <Scalar T>
 void apply(const exec::cpu& e, const Quasiseparable<T, transition::Block>& m, Op op,
            View<const T, 3> x, View<T, 3> y);
 
-/// The same on the device: Scalar and Diagonal transitions, float and double, row-major operands.
+/// The same on the device: Scalar and Diagonal transitions, float and double, inner stride 1.
 /// Enqueues on e.stream, never allocates or synchronises; e.workspace holds apply_workspace_bytes(m, k) bytes.
 /// Throws NotAvailable without CUDA, Unsupported for other strides, ShapeError, DomainError (workspace too
 /// small), BackendError.
@@ -42,31 +40,5 @@ void apply(const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& m, 
 template <RealScalar T, class K>
   requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>)
 index_t apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& m, index_t k);
-
-}  // namespace quasiseparable
-
-/// y := M x. See quasiseparable::apply for shapes, cost and accuracy.
-template <class Exec, QuasiseparableMatrix M, detail::Operand X, class Y>
-void apply(const Exec& e, const M& m, const X& x, Y&& y) {
-  using T = typename M::value_type;
-  quasiseparable::apply(e, detail::generators(m), Op::none, detail::input<T>(x),
-                        detail::output<T>(y));
-}
-
-/// y := M^T x (no conjugation).
-template <class Exec, QuasiseparableMatrix M, detail::Operand X, class Y>
-void apply_transpose(const Exec& e, const M& m, const X& x, Y&& y) {
-  using T = typename M::value_type;
-  quasiseparable::apply(e, detail::generators(m), Op::transpose,
-                        detail::input<T>(x), detail::output<T>(y));
-}
-
-/// y := M^H x.
-template <class Exec, QuasiseparableMatrix M, detail::Operand X, class Y>
-void apply_adjoint(const Exec& e, const M& m, const X& x, Y&& y) {
-  using T = typename M::value_type;
-  quasiseparable::apply(e, detail::generators(m), Op::adjoint,
-                        detail::input<T>(x), detail::output<T>(y));
-}
 
 }  // namespace structmat

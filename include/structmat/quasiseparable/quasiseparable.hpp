@@ -38,8 +38,7 @@
 #include <string>
 
 #include "structmat/core/array.hpp"
-#include "structmat/core/exec.hpp"
-#include "structmat/core/operand.hpp"
+#include "structmat/core/apply.hpp"
 #include "structmat/recurrence/block.hpp"
 #include "structmat/recurrence/transition.hpp"
 
@@ -58,6 +57,8 @@ struct QuasiseparableView {
   using value_type = T;
   using transition_type = K;
 
+  const QuasiseparableView& view() const { return *this; }
+
   View<const T, 3, Space> p{}, q{};
   View<const T, K::rank, Space> a{};
   View<const T, 2, Space> d{};
@@ -71,17 +72,17 @@ struct QuasiseparableView {
 
 namespace quasiseparable {
 
-/// The same matrix with every extent-1 batch dimension broadcast to the largest one.
+/// The same matrix with every batch extent 1 broadcast to the largest one, or to `batch` if that is larger.
 /// Throws ShapeError, on behalf of `operation`, when the generators do not fit together.
 template <Scalar T, transition::Uniform K, class Space>
-QuasiseparableView<T, K, Space> checked(const QuasiseparableView<T, K, Space>& m,
-                                        const char* operation);
+QuasiseparableView<T, K, Space> checked(QuasiseparableView<T, K, Space> m, const char* operation,
+                                        index_t batch = 1);
 
 }  // namespace quasiseparable
 
 /// A quasiseparable matrix that owns its generators (see the file's head for shapes).
 template <Scalar T, class K = transition::Diagonal, class Space = space::host>
-class Quasiseparable {
+class Quasiseparable : public OperatorMembers<Quasiseparable<T, K, Space>, T> {
  public:
   using value_type = T;
   using transition_type = K;
@@ -92,11 +93,11 @@ class Quasiseparable {
   Quasiseparable(index_t n, Order order, index_t batch = 1)
       : p({batch, n, order.lower}),
         q({batch, n, order.lower}),
-        a(transition_extents(batch, n, order.lower)),
+        a(transition::extents<K>(batch, n, order.lower)),
         d({batch, n}),
         g({batch, n, order.upper}),
         h({batch, n, order.upper}),
-        b(transition_extents(batch, n, order.upper)) {}
+        b(transition::extents<K>(batch, n, order.upper)) {}
 
   Array<T, 3, Space> p, q;
   Array<T, K::rank, Space> a;
@@ -117,18 +118,13 @@ class Quasiseparable {
   QuasiseparableView<T, K, Space> view() const {
     return {p.view(), q.view(), a.view(), d.view(), g.view(), h.view(), b.view()};
   }
-
-  static std::array<index_t, K::rank> transition_extents(index_t batch, index_t n, index_t r) {
-    if constexpr (K::rank == 2) return {batch, n};
-    if constexpr (K::rank == 3) return {batch, n, r};
-    if constexpr (K::rank == 4) return {batch, n, r, r};
-  }
 };
 
 /// Block generators: lower holds P, A, Q of the strictly lower block part; upper_transposed those of the
 /// transpose of the strictly upper block part (h, b^T, g); diagonal the dense blocks on the diagonal.
 template <Scalar T>
-class Quasiseparable<T, transition::Block, space::host> {
+class Quasiseparable<T, transition::Block, space::host>
+    : public OperatorMembers<Quasiseparable<T, transition::Block, space::host>, T> {
  public:
   using value_type = T;
   using transition_type = transition::Block;
@@ -149,27 +145,5 @@ class Quasiseparable<T, transition::Block, space::host> {
 
   const Quasiseparable& view() const { return *this; }
 };
-
-namespace detail {
-template <class M>
-inline constexpr bool is_quasiseparable_v = false;
-template <class T, class K, class S>
-inline constexpr bool is_quasiseparable_v<Quasiseparable<T, K, S>> = true;
-template <class T, class K, class S>
-inline constexpr bool is_quasiseparable_v<QuasiseparableView<T, K, S>> = true;
-
-template <class T, class K, class S>
-const QuasiseparableView<T, K, S>& generators(const QuasiseparableView<T, K, S>& m) {
-  return m;
-}
-template <class T, class K, class S>
-decltype(auto) generators(const Quasiseparable<T, K, S>& m) {
-  return m.view();
-}
-}  // namespace detail
-
-/// A Quasiseparable or a QuasiseparableView.
-template <class M>
-concept QuasiseparableMatrix = detail::is_quasiseparable_v<M>;
 
 }  // namespace structmat

@@ -13,7 +13,10 @@
 /// for (with blocks of one row it is the classical form with index-dependent orders).
 #pragma once
 
+#include <array>
 #include <concepts>
+
+#include "structmat/core/scalar.hpp"
 
 namespace structmat::transition {
 
@@ -35,5 +38,13 @@ struct Block {
 
 template <class K>
 concept Uniform = std::same_as<K, Scalar> || std::same_as<K, Diagonal> || std::same_as<K, Dense>;
+
+/// Extents of the array that stores n transitions of state size r.
+template <Uniform K>
+constexpr std::array<index_t, K::rank> extents(index_t batch, index_t n, index_t r) {
+  if constexpr (K::rank == 2) return {batch, n};
+  if constexpr (K::rank == 3) return {batch, n, r};
+  if constexpr (K::rank == 4) return {batch, n, r, r};
+}
 
 }  // namespace structmat::transition

@@ -1,0 +1,30 @@
+/// \file
+/// BLAS under the library's names: one overload set for the four scalar types, on views.
+#pragma once
+
+#include <string>
+
+#include "structmat/core/export.hpp"
+#include "structmat/core/op.hpp"
+#include "structmat/core/view.hpp"
+
+namespace structmat::dense {
+
+/// C := alpha op(A) op(B) + beta C.
+///
+/// A, B in, C in/out; each has unit stride in one of its two dimensions (C in its last). beta = 0 does not read
+/// C. No overlap of C with A or B. Cost: 2 m n k flops. Threads: those of the BLAS.
+/// Throws ShapeError, Unsupported (strides).
+template <Scalar T>
+void gemm(Op op_a, Op op_b, T alpha, View<const T, 2> a, View<const T, 2> b, T beta, View<T, 2> c);
+
+/// y := alpha op(A) x + beta y. Strides as in gemm for A, any for x and y (but 0). Throws as gemm.
+template <Scalar T>
+void gemv(Op op, T alpha, View<const T, 2> a, View<const T, 1> x, T beta, View<T, 1> y);
+
+/// The kernel set that OpenBLAS runs here ("SkylakeX", ...); empty for another BLAS.
+STRUCTMAT_EXPORT std::string blas_core();
+/// Threads that BLAS uses; 0 if it cannot tell.
+STRUCTMAT_EXPORT int blas_threads();
+
+}  // namespace structmat::dense

@@ -1,0 +1,21 @@
+/// \file
+/// Everything.
+#pragma once
+
+#include "structmat/core/apply.hpp"
+#include "structmat/core/array.hpp"
+#include "structmat/core/concepts.hpp"
+#include "structmat/core/error.hpp"
+#include "structmat/core/exec.hpp"
+#include "structmat/core/version.hpp"
+#include "structmat/core/view.hpp"
+#include "structmat/dense/blas.hpp"
+#include "structmat/dense/lapack.hpp"
+#include "structmat/quasiseparable/apply.hpp"
+#include "structmat/quasiseparable/entry.hpp"
+#include "structmat/quasiseparable/from_dense.hpp"
+#include "structmat/quasiseparable/quasiseparable.hpp"
+#include "structmat/semiseparable/apply.hpp"
+#include "structmat/semiseparable/entry.hpp"
+#include "structmat/semiseparable/semiseparable.hpp"
+#include "structmat/verify/rank_profile.hpp"

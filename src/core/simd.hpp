@@ -1,0 +1,102 @@
+/// \file
+/// Vectors of lanes for leaf loops, and the attribute that compiles such a loop for several instruction sets.
+#pragma once
+
+#include <cstring>
+#include <utility>
+
+#include "structmat/core/scalar.hpp"
+
+/// The function is compiled for AVX-512 (x86-64-v4), AVX2 (v3) and the baseline; the loader picks one.
+/// Sanitizers cannot instrument the resolver that does so, and clang 14 does not clone templates.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define STRUCTMAT_CLONES \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define STRUCTMAT_CLONES
+#endif
+
+/// For lambdas inside cloned functions.
+#define STRUCTMAT_ALWAYS __attribute__((always_inline))
+
+/// Bodies of cloned functions must be inlined into each clone to be compiled for its instruction set.
+#define STRUCTMAT_INLINE inline __attribute__((always_inline))
+
+namespace structmat::simd {
+
+/// W numbers of a real type that the compiler keeps in registers, however wide those are.
+template <RealScalar R, int W>
+struct VectorType {
+  typedef R type __attribute__((vector_size(W * sizeof(R))));
+};
+template <RealScalar R>
+struct VectorType<R, 1> {
+  using type = R;
+};
+template <RealScalar R, int W>
+using Vector = typename VectorType<R, W>::type;
+
+template <class V, class R>
+STRUCTMAT_INLINE V load(const R* p) {
+  V v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+template <class V, class R>
+STRUCTMAT_INLINE void store(R* p, const V& v) {
+  std::memcpy(p, &v, sizeof v);
+}
+
+namespace detail {
+template <int First, class V, int... I>
+STRUCTMAT_INLINE auto half(const V& v, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(v, v, (First + I)...);
+}
+}  // namespace detail
+
+/// Sum of the lanes by halving.
+template <RealScalar R, int W>
+STRUCTMAT_INLINE R sum(const Vector<R, W>& v) {
+  if constexpr (W == 1) {
+    return v;
+  } else if constexpr (W == 2) {
+    return v[0] + v[1];
+  } else {
+    using Half = std::make_integer_sequence<int, W / 2>;
+    return sum<R, W / 2>(detail::half<0>(v, Half{}) + detail::half<W / 2>(v, Half{}));
+  }
+}
+
+/// W scalars of type T; complex ones with separated real and imaginary parts.
+template <Scalar T, int W>
+struct Lanes {
+  static constexpr int reals = W;
+  Vector<T, W> v;
+
+  STRUCTMAT_INLINE static Lanes zero() { return {Vector<T, W>{}}; }
+  STRUCTMAT_INLINE static Lanes load(const T* p) { return {simd::load<Vector<T, W>>(p)}; }
+  STRUCTMAT_INLINE void store(T* p) const { simd::store(p, v); }
+  /// this + c * x
+  STRUCTMAT_INLINE Lanes plus(const T& c, const Lanes& x) const { return {v + c * x.v}; }
+};
+
+template <RealScalar R, int W>
+struct Lanes<std::complex<R>, W> {
+  static constexpr int reals = 2 * W;
+  Vector<R, W> re, im;
+
+  STRUCTMAT_INLINE static Lanes zero() { return {Vector<R, W>{}, Vector<R, W>{}}; }
+  STRUCTMAT_INLINE static Lanes load(const R* p) {
+    return {simd::load<Vector<R, W>>(p), simd::load<Vector<R, W>>(p + W)};
+  }
+  STRUCTMAT_INLINE void store(R* p) const {
+    simd::store(p, re);
+    simd::store(p + W, im);
+  }
+  STRUCTMAT_INLINE Lanes plus(const std::complex<R>& c, const Lanes& x) const {
+    return {re + c.real() * x.re - c.imag() * x.im, im + c.real() * x.im + c.imag() * x.re};
+  }
+};
+
+}  // namespace structmat::simd

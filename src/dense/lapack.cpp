@@ -1,0 +1,111 @@
+#include "structmat/dense/lapack.hpp"
+
+#include <climits>
+
+#include <lapack.h>
+
+#include "structmat/core/error.hpp"
+
+namespace structmat::dense {
+namespace {
+
+template <class T>
+lapack_int leading(const View<T, 2>& a, const char* operation) {
+  const index_t least = std::max<index_t>(1, a.extent(0));
+  if ((a.extent(0) > 1 && a.stride(0) != 1) || (a.extent(1) > 1 && a.stride(1) < least)) {
+    throw Unsupported(std::string(operation) + ": strides (" + std::to_string(a.stride(0)) + ", " +
+                      std::to_string(a.stride(1)) + "), LAPACK needs column-major");
+  }
+  const index_t ld = a.extent(1) > 1 ? a.stride(1) : least;
+  if (ld > INT_MAX || a.extent(1) > INT_MAX) {
+    throw Unsupported(std::string(operation) + ": extents exceed the 32-bit integers of this LAPACK");
+  }
+  return static_cast<lapack_int>(ld);
+}
+
+void require(lapack_int info, const char* operation, const char* routine) {
+  if (info != 0) {
+    throw BackendError(operation, std::string("LAPACK ") + routine, info,
+                       info > 0 ? "no convergence" : "illegal argument");
+  }
+}
+
+#define STRUCTMAT_DISPATCH(T, routine, ...)                                                  \
+  [&] {                                                                                      \
+    if constexpr (std::same_as<T, float>) LAPACK_s##routine(__VA_ARGS__);                    \
+    if constexpr (std::same_as<T, double>) LAPACK_d##routine(__VA_ARGS__);                   \
+    if constexpr (std::same_as<T, std::complex<float>>) LAPACK_c##routine(__VA_ARGS__);      \
+    if constexpr (std::same_as<T, std::complex<double>>) LAPACK_z##routine(__VA_ARGS__);     \
+  }()
+
+template <Scalar T>
+void gesvd(const char* operation, char job_vh, const View<T, 2>& a, const View<real_t<T>, 1>& s,
+           const View<T, 2>& vh) {
+  const auto m = static_cast<lapack_int>(a.extent(0)), n = static_cast<lapack_int>(a.extent(1));
+  const lapack_int smaller = std::min(m, n);
+  if (s.extent(0) != smaller || (smaller > 1 && s.stride(0) != 1)) {
+    throw ShapeError(std::string(operation) + ": s has " + std::to_string(s.extent(0)) +
+                     " entries, the matrix " + std::to_string(smaller) + " singular values");
+  }
+  if (smaller == 0) return;
+  const char job_u = 'N';
+  const lapack_int lda = leading(a, operation), ld_u = 1,
+                   ld_vh = job_vh == 'N' ? 1 : leading(vh, operation);
+  lapack_int info = 0, length = -1;
+  T ideal{}, no_u{};
+  [[maybe_unused]] Array<real_t<T>, 1> real_work({is_complex_v<T> ? 5 * smaller : 0});
+  const auto call = [&](T* work) {
+    if constexpr (is_complex_v<T>) {
+      STRUCTMAT_DISPATCH(T, gesvd, &job_u, &job_vh, &m, &n, a.data(), &lda, s.data(),
+                         &no_u, &ld_u, vh.data(), &ld_vh, work, &length,
+                         real_work.data(), &info);
+    } else {
+      STRUCTMAT_DISPATCH(T, gesvd, &job_u, &job_vh, &m, &n, a.data(), &lda, s.data(), &no_u, &ld_u,
+                         vh.data(), &ld_vh, work, &length, &info);
+    }
+  };
+  call(&ideal);
+  require(info, operation, "gesvd");
+  length = static_cast<lapack_int>(std::real(ideal));
+  Array<T, 1> work({length}, uninitialized);
+  call(work.data());
+  require(info, operation, "gesvd");
+}
+
+}  // namespace
+
+template <Scalar T>
+void qr_factor(View<T, 2> a) {
+  const auto m = static_cast<lapack_int>(a.extent(0)), n = static_cast<lapack_int>(a.extent(1));
+  const lapack_int smaller = std::min(m, n);
+  if (smaller == 0) return;
+  const lapack_int lda = leading(a, "dense::qr_factor");
+  // Panels of 32 columns keep their recursion in the first-level cache.
+  const lapack_int panel = std::min<lapack_int>(32, smaller);
+  Array<T, 1> t({panel * smaller}, uninitialized), work({panel * n}, uninitialized);
+  lapack_int info = 0;
+  STRUCTMAT_DISPATCH(T, geqrt, &m, &n, &panel, a.data(), &lda, t.data(), &panel,
+                     work.data(), &info);
+  require(info, "dense::qr_factor", "geqrt");
+}
+
+template <Scalar T>
+void svd_right(View<T, 2> a, View<real_t<T>, 1> s, View<T, 2> vh) {
+  gesvd("dense::svd_right", 'S', a, s, vh);
+}
+
+template <Scalar T>
+void singular_values(View<T, 2> a, View<real_t<T>, 1> s) {
+  gesvd("dense::singular_values", 'N', a, s, View<T, 2>{});
+}
+
+#define STRUCTMAT_INSTANTIATE(T)                                                       \
+  template STRUCTMAT_EXPORT void qr_factor<T>(View<T, 2>);                             \
+  template STRUCTMAT_EXPORT void svd_right<T>(View<T, 2>, View<real_t<T>, 1>, View<T, 2>); \
+  template STRUCTMAT_EXPORT void singular_values<T>(View<T, 2>, View<real_t<T>, 1>);
+STRUCTMAT_INSTANTIATE(float)
+STRUCTMAT_INSTANTIATE(double)
+STRUCTMAT_INSTANTIATE(std::complex<float>)
+STRUCTMAT_INSTANTIATE(std::complex<double>)
+
+}  // namespace structmat::dense

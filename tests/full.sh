@@ -1,0 +1,16 @@
+#!/bin/bash
+# Builds and tests every combination of library kind, threads and build type; .ci/run covers fewer.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+for preset in release debug asan; do
+  for shared in OFF ON; do
+    for openmp in OFF ON; do
+      build=build/full/$preset-shared_$shared-openmp_$openmp
+      printf '\n==== %s\n' "$build"
+      cmake --preset "$preset" -B "$build" -DBUILD_SHARED_LIBS=$shared -DSTRUCTMAT_OPENMP=$openmp
+      cmake --build "$build"
+      ctest --test-dir "$build" --output-on-failure --no-tests=error
+    done
+  done
+done
