@@ -20,17 +20,22 @@ inline void check(cudaError_t status, const char* operation) {
   throw BackendError(operation, "CUDA", status, cudaGetErrorString(status));
 }
 
+/// Throws NotAvailable, on behalf of `operation`, when there is no device. Without a device or a
+/// driver the codes differ between driver versions: any failure means "none".
+inline void require_device(const char* operation) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess && count > 0) return;
+  cudaGetLastError();
+  throw NotAvailable(std::string(operation) + ": no CUDA device" +
+                     (status == cudaSuccess
+                          ? std::string()
+                          : std::string(" (") + cudaGetErrorString(status) + ")"));
+}
+
 /// Multiprocessors of the current device. Throws NotAvailable when there is none.
 inline int multiprocessors(const char* operation) {
-  int devices = 0;
-  const cudaError_t status = cudaGetDeviceCount(&devices);
-  if (status != cudaSuccess || devices == 0) {
-    cudaGetLastError();
-    throw NotAvailable(std::string(operation) + ": no CUDA device" +
-                       (status == cudaSuccess
-                            ? std::string()
-                            : std::string(" (") + cudaGetErrorString(status) + ")"));
-  }
+  require_device(operation);
   int device = 0, count = 0;
   check(cudaGetDevice(&device), operation);
   check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), operation);

@@ -8,10 +8,10 @@
 #include "core/launch.cuh"
 #include "quasiseparable/apply_body.cuh"
 
-namespace structmat::quasiseparable {
+namespace structmat {
 namespace {
 
-using namespace device;
+using namespace quasiseparable::device;
 
 constexpr char operation[] = "quasiseparable::apply";
 
@@ -308,12 +308,6 @@ index_t entry_bytes(index_t n, Order order, index_t columns) {
                  state_bytes + static_cast<index_t>(sizeof(T) + sizeof(int)));
 }
 
-/// Stride of a dimension that may be broadcast.
-template <class V>
-index_t batch_stride(const V& v) {
-  return v.extent(0) == 1 ? 0 : v.stride(0);
-}
-
 template <class V>
 void require_dense_states(const V& v, const char* name) {
   const int inner = V::rank - 1;
@@ -324,27 +318,8 @@ void require_dense_states(const V& v, const char* name) {
   }
 }
 
-void require_batch(const char* name, index_t batch, index_t wanted) {
-  if (batch == wanted || batch == 1) return;
-  throw ShapeError(std::string(operation) + ": " + name + " has batch " + std::to_string(batch) +
-                   ", y has batch " + std::to_string(wanted));
-}
-
-void require_extent(const char* name, const char* dimension, index_t extent,
-                    const std::string& other, index_t wanted) {
-  if (extent == wanted) return;
-  throw ShapeError(std::string(operation) + ": " + name + " has " + std::to_string(extent) + " " +
-                   dimension + ", " + other + " has " + std::to_string(wanted));
-}
-
 template <class T, class K>
-void require_operands(const QuasiseparableView<T, K, space::cuda>& m,
-                      View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y) {
-  require_extent("x", "rows", x.extent(1), "the operator", m.size());
-  require_extent("y", "rows", y.extent(1), "the operator", m.size());
-  require_extent("y", "columns", y.extent(2), "x", x.extent(2));
-  require_batch("the operator", m.batch(), y.extent(0));
-  require_batch("x", x.extent(0), y.extent(0));
+void require_strides(const QuasiseparableView<T, K, space::cuda>& m, View<T, 3, space::cuda> y) {
   require_dense_states(m.p, "p");
   require_dense_states(m.q, "q");
   require_dense_states(m.a, "a");
@@ -358,7 +333,6 @@ void require_operands(const QuasiseparableView<T, K, space::cuda>& m,
                         std::to_string(y.extent(dimension)) + "; an output cannot be broadcast");
     }
   }
-  if (overlaps(x, y)) throw DomainError(std::string(operation) + ": x and y overlap");
 }
 
 template <class T>
@@ -385,16 +359,16 @@ void require_workspace(View<std::byte, 1, space::cuda> workspace, index_t needed
 template <class T, class V>
 Part<T> part(const View<const T, 3, space::cuda>& p, const V& a,
              const View<const T, 3, space::cuda>& q) {
-  return {p.data(),        a.data(),    q.data(),        batch_stride(p), p.stride(1),
-          batch_stride(a), a.stride(1), batch_stride(q), q.stride(1),     p.extent(2)};
+  return {p.data(),    a.data(),    q.data(),    p.stride(0), p.stride(1),
+          a.stride(0), a.stride(1), q.stride(0), q.stride(1), p.extent(2)};
 }
 
 }  // namespace
 
 template <RealScalar T, class K>
-requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) index_t
-    apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& generators, index_t k) {
-  const auto m = checked(generators, operation);
+  requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>)
+index_t apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& generators, index_t k) {
+  const auto m = quasiseparable::checked(generators, operation);
   if (k < 0) {
     throw ShapeError(std::string(operation) + ": " + std::to_string(k) + " right-hand sides");
   }
@@ -402,14 +376,17 @@ requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diag
 }
 
 template <RealScalar T, class K>
-requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) void apply(
+  requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>)
+void apply(
     const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& generators, Op op,
     View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y) {
-  const auto m = checked(generators, operation);
-  require_operands(m, x, y);
-  const index_t batch = y.extent(0);
-  const index_t bytes = entry_bytes<T>(m.size(), m.order(), x.extent(2));
-  require_workspace(e.workspace, y.empty() ? 0 : product(bytes, m.batch()), x, y);
+  const index_t n = generators.size();
+  const index_t own = quasiseparable::checked(generators, operation).batch();
+  const index_t batch = detail::check_operands(operation, own, n, n, x, y);
+  const auto m = quasiseparable::checked(generators, operation, batch);
+  require_strides(m, y);
+  const index_t bytes = entry_bytes<T>(n, m.order(), x.extent(2));
+  require_workspace(e.workspace, y.empty() ? 0 : product(bytes, own), x, y);
   const int processors = gpu::multiprocessors(operation);
   if (y.empty()) return;
 
@@ -421,18 +398,18 @@ requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diag
                      m.d.data(),
                      x.data(),
                      y.data(),
-                     batch_stride(m.d),
+                     m.d.stride(0),
                      m.d.stride(1),
-                     batch_stride(x),
+                     x.extent(0) == 1 ? 0 : x.stride(0),
                      x.stride(1),
                      x.stride(2),
                      y.stride(0),
                      y.stride(1),
                      y.stride(2),
-                     m.size(),
+                     n,
                      batch,
                      x.extent(2),
-                     Chunks(m.size()),
+                     Chunks(n),
                      nullptr,
                      nullptr,
                      nullptr};
@@ -470,4 +447,4 @@ STRUCTMAT_INSTANTIATE(double, transition::Scalar)
 STRUCTMAT_INSTANTIATE(double, transition::Diagonal)
 #undef STRUCTMAT_INSTANTIATE
 
-}  // namespace structmat::quasiseparable
+}  // namespace structmat
