@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(threads_per_block, 2)
         triangle.in_order(Sequence<const T>{m.x + b * m.x_batch + column * m.x_column, m.x_row});
     ScaledProduct<T> product[L::Count];
     T state[L::Count];
-    summarise<K, L::Rows>(triangle, x, slots, triangle.begin(m.chunks, chunk),
+    summarise<K, L::SummaryRows>(triangle, x, slots, triangle.begin(m.chunks, chunk),
                           triangle.end(m.chunks, chunk), product, state);
 #pragma unroll
     for (int v = 0; v < L::Count; ++v) {
@@ -280,12 +280,12 @@ void enqueue(const Problem<T>& m, int processors, cudaStream_t stream) {
 template <class K, class T>
 void enqueue_best(const Problem<T>& m, int processors, cudaStream_t stream) {
   const index_t states = std::max(m.part[0].states, m.part[1].states);
-  if (m.columns >= 8) return enqueue<Layout<1, 32, 8, 1>, K>(m, processors, stream);
-  if (m.columns > 1) return enqueue<Layout<8, 4, 1, 8>, K>(m, processors, stream);
-  if (states <= 4) return enqueue<Layout<4, 1, 1, 8>, K>(m, processors, stream);
-  if (states <= 8) return enqueue<Layout<8, 1, 1, 8>, K>(m, processors, stream);
-  if (states <= 16) return enqueue<Layout<16, 1, 1, 8>, K>(m, processors, stream);
-  return enqueue<Layout<32, 1, 1, 8>, K>(m, processors, stream);
+  if (m.columns >= 8) return enqueue<Layout<1, 32, 8, 1, 1>, K>(m, processors, stream);
+  if (m.columns > 1) return enqueue<Layout<8, 4, 1, 4, 8>, K>(m, processors, stream);
+  if (states <= 4) return enqueue<Layout<4, 1, 1, 4, 8>, K>(m, processors, stream);
+  if (states <= 8) return enqueue<Layout<8, 1, 1, 4, 8>, K>(m, processors, stream);
+  if (states <= 16) return enqueue<Layout<16, 1, 1, 4, 8>, K>(m, processors, stream);
+  return enqueue<Layout<32, 1, 1, 4, 8>, K>(m, processors, stream);
 }
 
 index_t product(index_t a, index_t b) {

@@ -319,8 +319,9 @@ STRUCTMAT_HOST_DEVICE void segment_summary(const Summaries<T>& s, index_t begin,
     T e[summaries_at_once];
     STRUCTMAT_UNROLL
     for (int u = 0; u < summaries_at_once; ++u) {
-      a[u] = s.product(rank + u);
-      e[u] = s.end_state(rank + u);
+      // Beyond `end` another thread may be writing.
+      a[u] = rank + u < end ? s.product(rank + u) : ScaledProduct<T>{};
+      e[u] = rank + u < end ? s.end_state(rank + u) : T(0);
     }
     STRUCTMAT_UNROLL
     for (int u = 0; u < summaries_at_once; ++u) {
@@ -354,8 +355,9 @@ STRUCTMAT_HOST_DEVICE void distribute(const Summaries<T>& s, index_t begin, inde
     T e[summaries_at_once];
     STRUCTMAT_UNROLL
     for (int u = 0; u < summaries_at_once; ++u) {
-      a[u] = s.product(rank + u);
-      e[u] = s.end_state(rank + u);
+      // Beyond `end` another thread may be writing.
+      a[u] = rank + u < end ? s.product(rank + u) : ScaledProduct<T>{};
+      e[u] = rank + u < end ? s.end_state(rank + u) : T(0);
     }
     STRUCTMAT_UNROLL
     for (int u = 0; u < summaries_at_once; ++u) {
