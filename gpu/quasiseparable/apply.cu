@@ -60,10 +60,12 @@ __host__ __device__ constexpr index_t pieces(index_t total, index_t piece) {
 }
 
 /// How a group of threads within a warp shares a chunk: `States` lanes for the states of each of
-/// `Columns` right-hand sides, `Count` states a lane. `Rows` rows are loaded at once.
-template <int States_, int Columns_, int Count_, int Rows_>
+/// `Columns` right-hand sides, `Count` states a lane. `Rows` rows are loaded at once; phase 1, which has
+/// twice the threads, loads `SummaryRows`.
+template <int States_, int Columns_, int Count_, int SummaryRows_, int Rows_>
 struct Layout {
-  static constexpr int States = States_, Columns = Columns_, Count = Count_, Rows = Rows_;
+  static constexpr int States = States_, Columns = Columns_, Count = Count_;
+  static constexpr int SummaryRows = SummaryRows_, Rows = Rows_;
   static constexpr int group = States * Columns;
   static constexpr int tile = States * Count;  ///< states of a group
   static_assert(group <= 32 && (group & (group - 1)) == 0);

@@ -1,6 +1,7 @@
 /// \file
-/// Host side of the tests and benchmarks of quasiseparable operations on a device: random matrices, copies of
-/// them on the device, and products from the definition and from the recurrence in higher precision.
+/// Host side of the tests and benchmarks of quasiseparable operations on a device: random matrices,
+/// copies of them on the device, and products from the definition and from the recurrence in higher
+/// precision.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +12,6 @@
 #include <vector>
 
 #include "structmat/quasiseparable/apply.hpp"
-
-#if defined(__NVCC__)
-#pragma nv_diag_suppress 20208  // long double is narrower on a device: nothing here runs on one
-#endif
 
 namespace structmat::testing {
 
@@ -104,7 +101,8 @@ struct TriangleView {
 };
 
 template <class T, class K>
-std::array<TriangleView<T, K>, 2> triangles(const QuasiseparableView<T, K>& m, Op op, index_t entry) {
+std::array<TriangleView<T, K>, 2> triangles(const QuasiseparableView<T, K>& m, Op op,
+                                            index_t entry) {
   const auto of = [entry](const auto& v) { return v.select(0, v.extent(0) == 1 ? 0 : entry); };
   if (op == Op::none) {
     return {{{of(m.p), of(m.q), of(m.a)}, {of(m.g), of(m.h), of(m.b)}}};

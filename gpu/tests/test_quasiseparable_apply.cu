@@ -1,4 +1,5 @@
-// y := op(M) x for quasiseparable M on the device, against the definition and the recurrence on the host.
+// y := op(M) x for quasiseparable M on the device, against the definition and the recurrence on the
+// host.
 // --quick: a selection for compute-sanitizer.
 #include <cuda_runtime.h>
 
@@ -22,13 +23,17 @@ void report(bool ok, const std::string& what) {
   if (!ok) std::printf("FAILED: %s\n", what.c_str());
 }
 
-std::string text(index_t n) { return std::to_string(n); }
+std::string text(index_t n) {
+  return std::to_string(n);
+}
 
 template <class T, class K>
 std::string label(index_t n, Order order, index_t k, Op op) {
   return std::string(dtype_name<T>()) + " " + K::name + " n " + text(n) + " orders " +
          text(order.lower) + "," + text(order.upper) + " k " + text(k) +
-         (op == Op::none ? "" : op == Op::transpose ? " transpose" : " adjoint");
+         (op == Op::none        ? ""
+          : op == Op::transpose ? " transpose"
+                                : " adjoint");
 }
 
 class Stream {
@@ -66,7 +71,8 @@ Array<T, 3> product(const QuasiseparableView<T, K, space::cuda>& m, Op op, const
   const Stream stream;
   const auto x_device = to_device(x);
   const auto y = to_device(filled({batch, x.extent(1), x.extent(2)}, nan<T>));
-  const index_t bytes = workspace_bytes < 0 ? apply_workspace_bytes(m, x.extent(2)) : workspace_bytes;
+  const index_t bytes =
+      workspace_bytes < 0 ? apply_workspace_bytes(m, x.extent(2)) : workspace_bytes;
   Array<std::byte, 1, space::cuda> workspace({bytes}, uninitialized);
   const View<T, 3, space::cuda> out(const_cast<T*>(y.data()), y.extents());
   apply(exec::cuda{stream, workspace}, m, op, x_device.view(), out);
@@ -74,8 +80,8 @@ Array<T, 3> product(const QuasiseparableView<T, K, space::cuda>& m, Op op, const
   return to_host(y);
 }
 
-/// |error| <= 4 (n + r) eps |M| |x|, as the header promises, with n cut where transitions of at most 0.99
-/// leave nothing; sums of denormal numbers are exact to the last denormal one.
+/// |error| <= 4 (n + r) eps |M| |x|, as the header promises, with n cut where transitions of at
+/// most 0.99 leave nothing; sums of denormal numbers are exact to the last denormal one.
 template <class T, class W>
 double worst_ratio(const Array<T, 3>& y, index_t b, index_t c, const Expected<W>& expected,
                    index_t terms) {
@@ -100,8 +106,8 @@ bool accurate(const Quasiseparable<T, K>& m, Op op, const Array<T, 3>& x, const 
     for (index_t c = 0; c < y.extent(2); ++c) {
       std::vector<T> column(n);
       for (index_t i = 0; i < n; ++i) column[i] = x(x.extent(0) == 1 ? 0 : b, i, c);
-      const auto expected = n <= 17 ? by_definition(m.view(), op, b, column)
-                                    : by_recurrence(m.view(), op, b, column);
+      const auto expected =
+          n <= 17 ? by_definition(m.view(), op, b, column) : by_recurrence(m.view(), op, b, column);
       if (!(worst_ratio(y, b, c, expected, terms) <= 1)) return false;
     }
   }
@@ -117,8 +123,8 @@ void compare(index_t n, Order order, index_t matrices, index_t inputs, index_t k
   fill(x, random, T(-1), T(1));
   const OnDevice<T, K> device(m);
   const auto y = product(device.view(), op, x, std::max(matrices, inputs));
-  report(accurate(m, op, x, y), label<T, K>(n, order, k, op) + " batch " + text(matrices) + "," +
-                                    text(inputs));
+  report(accurate(m, op, x, y),
+         label<T, K>(n, order, k, op) + " batch " + text(matrices) + "," + text(inputs));
 }
 
 template <class T, class K>
@@ -126,8 +132,8 @@ void battery(bool quick) {
   const std::vector<index_t> sizes =
       quick ? std::vector<index_t>{0, 1, 2, 16, 17, 129, 257}
             : std::vector<index_t>{0, 1, 2, 3, 7, 16, 17, 127, 128, 129, 257, 5000};
-  const std::vector<index_t> orders = quick ? std::vector<index_t>{0, 3, 8, 40}
-                                            : std::vector<index_t>{0, 1, 3, 4, 8, 16, 40, 70};
+  const std::vector<index_t> orders =
+      quick ? std::vector<index_t>{0, 3, 8, 40} : std::vector<index_t>{0, 1, 3, 4, 8, 16, 40, 70};
   const std::vector<index_t> columns =
       quick ? std::vector<index_t>{1, 3, 9} : std::vector<index_t>{1, 3, 9, 64};
   for (const index_t n : sizes) {
@@ -152,8 +158,8 @@ void battery(bool quick) {
   compare<T, K>(130, {2, 2}, 1, 1, 0, Op::none);
 }
 
-/// Every generator with room between its rows and between batch entries; x and y in column-major, reversed,
-/// with a hole between columns that must stay as it is.
+/// Every generator with room between its rows and between batch entries; x and y in column-major,
+/// reversed, with a hole between columns that must stay as it is.
 template <class T, class K>
 void strided() {
   constexpr index_t n = 300, k = 3, batch = 2, r = 5, pad = 3;
@@ -186,7 +192,8 @@ void strided() {
   copy(x.view().transposed().reversed(2), x_host.view().slice(2, 0, n));
   const auto x_device = to_device(x_host);
   auto y_device = to_device(y_host);
-  const View<const T, 3, space::cuda> xs(x_device.data() + n - 1, {batch, n, k}, {entry, -1, column});
+  const View<const T, 3, space::cuda> xs(x_device.data() + n - 1, {batch, n, k},
+                                         {entry, -1, column});
   const View<T, 3, space::cuda> ys(y_device.data() + n - 1, {batch, n, k}, {entry, -1, column});
   Array<std::byte, 1, space::cuda> workspace({apply_workspace_bytes(view, k)});
   apply(exec::cuda{nullptr, workspace}, view, Op::none, xs, ys);
@@ -229,7 +236,8 @@ void error_exits() {
   const View<const double, 3, space::cuda> xs = x.view();
   const auto ys = y.view();
   const auto run = [](auto space, const auto& matrix, auto in, auto out) {
-    apply(exec::cuda{nullptr, space}, matrix, Op::none, View<const double, 3, space::cuda>(in), out);
+    apply(exec::cuda{nullptr, space}, matrix, Op::none, View<const double, 3, space::cuda>(in),
+          out);
   };
   throws<ShapeError>("rows of x", [&] { run(ws, m, xs.slice(1, 0, n - 1), ys); });
   throws<ShapeError>("rows of y", [&] { run(ws, m, xs, ys.slice(1, 0, n - 1)); });
@@ -262,8 +270,8 @@ void error_exits() {
   report(cudaGetLastError() == cudaSuccess, "a refused call has left a CUDA error");
 }
 
-/// Two runs, a captured graph replayed twice, and batch entries that take turns in a small workspace: the same
-/// bits.
+/// Two runs, a captured graph replayed twice, and batch entries that take turns in a small
+/// workspace: the same bits.
 template <class T, class K>
 void repeatable(index_t n, Order order, index_t k) {
   const std::string name = label<T, K>(n, order, k, Op::none);
