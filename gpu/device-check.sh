@@ -26,7 +26,7 @@ done
 [ -n "$commit" ] || commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export PATH=$PATH:/usr/local/cuda/bin
+export PATH=$PATH:/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer
 
 # cuBLAS: from the toolkit, or from the Python packages of NVIDIA.
 for dir in $libs /usr/local/cuda/lib64 \
@@ -52,7 +52,7 @@ run() { # NAME COMMAND...: output to the log and the screen, status to NAME.stat
   local name=$1
   shift
   echo "== $name: $*"
-  timeout 280 "$@" 2>&1 | tee "$work/$name.log" | tail -40
+  timeout 170 "$@" 2>&1 | tee "$work/$name.log" | tail -40
   echo "${PIPESTATUS[0]}" >"$work/$name.status"
 }
 
