@@ -1,5 +1,14 @@
-// y := M x, M^T x on the device: three launches, one when all rows fit into one chunk. See
-// apply_body.cuh for what a thread does; here is who does what.
+// y := M x and M^T x on the device: three launches, one when all rows fit into one chunk.
+// apply_body.cuh has what a thread does; here is who does what.
+//
+// Chunk lengths, segments and all orders of summation depend on the shape only: results repeat bit
+// by bit. NaN and infinity reach only the outputs that depend on them, as in the plain recurrence,
+// with one exception: the end state of a chunk is first summed without the state in front of it, so
+// it may overflow where the full sum, through cancellation, would not; rows behind that chunk then
+// see the infinity. (Products of transitions cannot overflow: see ScaledProduct.)
+//
+// Long sequences are bound by memory: at order r every number of M is read once, and all but p and
+// g once more.
 #include "structmat/quasiseparable/apply.hpp"
 
 #include <cstdint>
@@ -60,8 +69,8 @@ __host__ __device__ constexpr index_t pieces(index_t total, index_t piece) {
 }
 
 /// How a group of threads within a warp shares a chunk: `States` lanes for the states of each of
-/// `Columns` right-hand sides, `Count` states a lane. `Rows` rows are loaded at once; phase 1, which has
-/// twice the threads, loads `SummaryRows`.
+/// `Columns` right-hand sides, `Count` states a lane. `Rows` rows are loaded at once; phase 1,
+/// which has twice the threads, loads `SummaryRows`.
 template <int States_, int Columns_, int Count_, int SummaryRows_, int Rows_>
 struct Layout {
   static constexpr int States = States_, Columns = Columns_, Count = Count_;
@@ -145,7 +154,7 @@ __global__ void __launch_bounds__(threads_per_block, 2)
     ScaledProduct<T> product[L::Count];
     T state[L::Count];
     summarise<K, L::SummaryRows>(triangle, x, slots, triangle.begin(m.chunks, chunk),
-                          triangle.end(m.chunks, chunk), product, state);
+                                 triangle.end(m.chunks, chunk), product, state);
 #pragma unroll
     for (int v = 0; v < L::Count; ++v) {
       if (!slots.real(v)) continue;
@@ -329,7 +338,7 @@ void require_strides(const QuasiseparableView<T, K, space::cuda>& m, View<T, 3, 
   require_dense_states(m.h, "h");
   require_dense_states(m.b, "b");
   for (int dimension = 0; dimension < 3; ++dimension) {
-    if (y.extent(dimension) > 1 && y.stride(dimension) == 0) {
+    if (!y.empty() && y.extent(dimension) > 1 && y.stride(dimension) == 0) {
       throw Unsupported(std::string(operation) + ": y has stride 0 in dimension " +
                         std::to_string(dimension) + " of extent " +
                         std::to_string(y.extent(dimension)) + "; an output cannot be broadcast");
