@@ -1,0 +1,62 @@
+#include "structmat/dense/norm.hpp"
+
+#include <cmath>
+#include <sstream>
+
+#include "structmat/core/error.hpp"
+
+namespace structmat::dense {
+
+template <Scalar T>
+double frobenius_norm(View<const T, 2> a) {
+  // Row sums of squares of entries divided by a common scale, as in LAPACK's lassq.
+  double scale = 0, sum = 1;
+  for (index_t i = 0; i < a.extent(0); ++i) {
+    double largest = 0;
+    for (index_t j = 0; j < a.extent(1); ++j) {
+      const double v = std::abs(a(i, j));
+      if (!(v <= largest)) largest = v;
+    }
+    if (!std::isfinite(largest)) return largest;
+    if (largest == 0) continue;
+    double row = 0;
+    for (index_t j = 0; j < a.extent(1); ++j) {
+      const double v = std::abs(a(i, j)) / largest;
+      row += v * v;
+    }
+    if (largest > scale) {
+      sum = row + (scale == 0 ? 0 : sum * (scale / largest) * (scale / largest));
+      scale = largest;
+    } else {
+      sum += row * (largest / scale) * (largest / scale);
+    }
+  }
+  return scale == 0 ? 0 : scale * std::sqrt(sum);
+}
+
+template <Scalar T>
+void require_finite(const char* operation, View<const T, 2> a) {
+  const auto finite = [](const T& v) {
+    return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
+  };
+  for (index_t i = 0; i < a.extent(0); ++i) {
+    for (index_t j = 0; j < a.extent(1); ++j) {
+      if (!finite(a(i, j))) {
+        std::ostringstream message;
+        message << operation << ": entry (" << i << ", " << j << ") is " << a(i, j)
+                << ", only finite input has an answer";
+        throw DomainError(message.str());
+      }
+    }
+  }
+}
+
+#define STRUCTMAT_INSTANTIATE(T)                                        \
+  template STRUCTMAT_EXPORT double frobenius_norm<T>(View<const T, 2>); \
+  template STRUCTMAT_EXPORT void require_finite<T>(const char*, View<const T, 2>);
+STRUCTMAT_INSTANTIATE(float)
+STRUCTMAT_INSTANTIATE(double)
+STRUCTMAT_INSTANTIATE(std::complex<float>)
+STRUCTMAT_INSTANTIATE(std::complex<double>)
+
+}  // namespace structmat::dense

@@ -1,0 +1,253 @@
+#include "structmat/verify/rank_profile.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "quasiseparable/triangle_sweep.hpp"
+#include "structmat/dense/norm.hpp"
+
+namespace structmat::verify {
+namespace {
+
+using quasiseparable::TriangleSweep;
+using quasiseparable::Truncation;
+
+/// Ranks of the blocks M(k:n, 0:k+extra) of one triangle, of m or of its transpose.
+template <Scalar T>
+class Profile {
+ public:
+  using R = real_t<T>;
+
+  Profile(View<const T, 2> m, Part part, index_t extra, double norm, double tolerance,
+          Relative relative, std::optional<index_t> asked)
+      : m_(m),
+        sweep_(m),
+        part_(part),
+        extra_(extra),
+        norm_(norm),
+        tolerance_(tolerance),
+        by_row_(relative == Relative::block),
+        asked_(asked) {}
+
+  index_t state() const { return sweep_.state(); }
+
+  /// Ranks for all k inside the block; false once the order asked for is exceeded.
+  bool block(index_t begin, index_t size) {
+    const index_t n = m_.extent(0);
+    const Array<T, 2> p = sweep_.rows(begin, size);
+    const auto d = m_.slice(0, begin, begin + size).slice(1, begin, begin + size);
+    sweep_.advance(begin, size, truncation(size));
+    const Array<T, 2> f = sweep_.tail_factor(by_row_);
+
+    // H_k, k = begin + t, has the singular values of [P(t:, :) D(t:, :t); F(:, :r+t)].
+    const index_t r = p.extent(1);
+    const auto value = [&](index_t t) {
+      const index_t top = size - t, columns = r + t + extra_;
+      Array<T, 2> h({columns, top + f.extent(0)}, uninitialized);  // column-major when transposed
+      const View<T, 2> block = h.view().transposed();
+      copy(p.view().slice(0, t, size), block.slice(0, 0, top).slice(1, 0, r));
+      copy(d.slice(0, t, size).slice(1, 0, t + extra_),
+           block.slice(0, 0, top).slice(1, r, columns));
+      copy(f.view().slice(1, 0, columns), block.slice(0, top, block.extent(0)));
+      return count(begin + t, block);
+    };
+    const index_t first = extra_ == 0 && begin == 0 ? 1 : 0;  // H_0 of the strict triangle is empty
+    if (first >= size) return true;
+    std::vector<index_t> ranks(size);
+    ranks[first] = value(first);
+    if (size - 1 > first) ranks[size - 1] = value(size - 1);
+    fill(ranks, first, size - 1, value);
+    ranks_.insert(ranks_.end(), ranks.begin() + first, ranks.end());
+    done_ = begin + size;
+    return !(asked_ && order_ > *asked_) || done_ == n;
+  }
+
+  const std::vector<index_t>& ranks() const { return ranks_; }
+  index_t order() const { return order_; }
+  double smallest_kept() const { return smallest_kept_; }
+  double largest_dropped() const { return largest_dropped_; }
+  const std::optional<Block>& worst() const { return worst_; }
+  /// The largest singular value beyond the order asked for.
+  double excess() const { return excess_; }
+
+ private:
+  // Everything above an eighth of the threshold is carried, so that the total error moves no
+  // singular value by more than that; but nothing below rounding, which would fill the state with
+  // noise.
+  Truncation truncation(index_t size) const {
+    const double share = std::sqrt(0.5 * double(size) / double(m_.extent(0)));
+    const double floor = 2 * double(epsilon<T>) * std::sqrt(double(by_row_ ? m_.extent(0) : 1));
+    const double relative = std::max(tolerance_ / 8 * share, floor);
+    return {relative * (by_row_ ? 1 : norm_), INT64_MAX, by_row_};
+  }
+
+  index_t count(index_t k, const View<T, 2>& block) {
+    const index_t number = std::min(block.extent(0), block.extent(1));
+    Array<R, 1> values({number});
+    dense::singular_values<T>(block, values);
+    const double reference = by_row_ && number > 0 ? double(values(0)) : norm_;
+    index_t rank = 0;
+    while (rank<number&& double(values(rank))> tolerance_ * reference) ++rank;
+    const auto relative = [&](index_t l) {
+      return l < number && reference > 0 ? double(values(l)) / reference : 0.0;
+    };
+    if (rank > 0) smallest_kept_ = std::min(smallest_kept_, relative(rank - 1));
+    largest_dropped_ = std::max(largest_dropped_, relative(rank));
+    // With an order asked for, the certificate is the block with the most beyond it; else that of
+    // largest rank.
+    const double beyond = asked_ ? relative(*asked_) : 0;
+    if (!worst_ || (asked_ ? beyond > excess_ : rank > order_)) {
+      const index_t n = m_.extent(0), columns = k + extra_;
+      worst_ = part_ == Part::lower ? Block{part_, k, n, 0, columns, {}}
+                                    : Block{part_, 0, columns, k, n, {}};
+      for (index_t l = 0; l < number; ++l) worst_->singular_values.push_back(relative(l));
+    }
+    excess_ = std::max(excess_, beyond);
+    order_ = std::max(order_, rank);
+    return rank;
+  }
+
+  /// Ranks strictly between first and last. Removing a row and adding a column changes a rank by
+  /// one at most, so ends that differ by their distance settle what lies between: worth it where
+  /// blocks are large.
+  template <class Value>
+  void fill(std::vector<index_t>& ranks, index_t first, index_t last, const Value& value) {
+    constexpr index_t large = 64;
+    if (last - first < 2) return;
+    const index_t change = ranks[last] - ranks[first];
+    if (std::abs(change) == last - first && std::min(ranks[first], ranks[last]) >= large) {
+      for (index_t t = first + 1; t < last; ++t) {
+        ranks[t] = ranks[first] + (change > 0 ? t - first : first - t);
+      }
+      return;
+    }
+    const index_t middle = first + (last - first) / 2;
+    ranks[middle] = value(middle);
+    fill(ranks, first, middle, value);
+    fill(ranks, middle, last, value);
+  }
+
+  View<const T, 2> m_;
+  TriangleSweep<T> sweep_;
+  Part part_;
+  index_t extra_;
+  double norm_, tolerance_;
+  bool by_row_;
+  std::optional<index_t> asked_;
+
+  std::vector<index_t> ranks_;
+  index_t order_ = 0, done_ = 0;
+  double smallest_kept_ = std::numeric_limits<double>::infinity(), largest_dropped_ = 0,
+         excess_ = 0;
+  std::optional<Block> worst_;
+};
+
+template <Scalar T>
+bool is_lower_triangular(const View<const T, 2>& m) {
+  for (index_t i = 0; i < m.extent(0); ++i) {
+    for (index_t j = i + 1; j < m.extent(1); ++j) {
+      if (m(i, j) != T{}) return false;
+    }
+  }
+  return true;
+}
+
+template <Scalar T>
+Report check(const char* operation, View<const T, 2> m, index_t extra, bool with_lower,
+             bool with_upper, const Options& options) {
+  const index_t n = m.extent(0);
+  const double tolerance = options.tolerance.value_or(double(n) * double(epsilon<T>));
+  if (!(tolerance >= 0)) {
+    throw DomainError(std::string(operation) + ": the tolerance is " + std::to_string(tolerance) +
+                      ", it must be at least 0");
+  }
+  if (options.order && (options.order->lower < 0 || options.order->upper < 0)) {
+    throw DomainError(std::string(operation) + ": the order asked for is (" +
+                      std::to_string(options.order->lower) + ", " +
+                      std::to_string(options.order->upper) + "), it must not be negative");
+  }
+
+  Report report;
+  report.size = n;
+  report.asked = options.order;
+  report.tolerance = tolerance;
+  report.relative = options.relative;
+  report.frobenius_norm = dense::frobenius_norm(m);
+
+  const auto asked = [&](index_t Order::*part) {
+    return options.order ? std::optional<index_t>((*options.order).*part) : std::nullopt;
+  };
+  Profile<T> lower(m, Part::lower, extra, report.frobenius_norm, tolerance, options.relative,
+                   asked(&Order::lower));
+  Profile<T> upper(m.transposed(), Part::upper, extra, report.frobenius_norm, tolerance,
+                   options.relative, asked(&Order::upper));
+  const bool may_stop = options.order && options.stop_at_violation;
+  index_t begin = 0;
+  while (begin < n) {
+    const index_t size =
+        quasiseparable::next_block(std::max(lower.state(), upper.state()), n - begin);
+    const bool go_on =
+        (!with_lower || lower.block(begin, size)) & (!with_upper || upper.block(begin, size));
+    begin += size;
+    if (options.progress) options.progress(double(begin) / double(n));
+    if (!go_on && may_stop) break;
+  }
+
+  report.complete = begin == n;
+  report.lower = lower.ranks();
+  report.upper = upper.ranks();
+  report.order = {lower.order(), upper.order()};
+  const double kept = std::min(lower.smallest_kept(), upper.smallest_kept());
+  report.smallest_kept = std::isfinite(kept) ? kept : 0;
+  report.largest_dropped = std::max(lower.largest_dropped(), upper.largest_dropped());
+  if (options.order) {
+    report.holds =
+        report.order.lower <= options.order->lower && report.order.upper <= options.order->upper;
+  }
+  const bool upper_is_worse =
+      options.order ? upper.excess() > lower.excess() : upper.order() > lower.order();
+  report.worst_block =
+      (upper_is_worse && upper.worst()) || !lower.worst() ? upper.worst() : lower.worst();
+  return report;
+}
+
+template <Scalar T>
+void require_square(const char* operation, const View<const T, 2>& m) {
+  if (m.extent(0) != m.extent(1)) {
+    throw ShapeError(std::string(operation) + ": the matrix is " + std::to_string(m.extent(0)) +
+                     " x " + std::to_string(m.extent(1)) + ", it must be square");
+  }
+  dense::require_finite(operation, m);
+}
+
+}  // namespace
+
+template <Scalar T>
+Report quasiseparable(View<const T, 2> m, const Options& options) {
+  constexpr auto operation = "verify::quasiseparable";
+  require_square(operation, m);
+  Report report = check(operation, m, 0, true, true, options);
+  report.property = "quasiseparable";
+  return report;
+}
+
+template <Scalar T>
+Report semiseparable(View<const T, 2> m, const Options& options) {
+  constexpr auto operation = "verify::semiseparable";
+  require_square(operation, m);
+  const bool lower = is_lower_triangular<T>(m);
+  const bool upper = !lower && is_lower_triangular<T>(m.transposed());
+  Report report = check(operation, m, 1, !upper, !lower, options);
+  report.property = "semiseparable";
+  return report;
+}
+
+#define STRUCTMAT_INSTANTIATE(T)                                                        \
+  template STRUCTMAT_EXPORT Report quasiseparable<T>(View<const T, 2>, const Options&); \
+  template STRUCTMAT_EXPORT Report semiseparable<T>(View<const T, 2>, const Options&);
+STRUCTMAT_INSTANTIATE(float)
+STRUCTMAT_INSTANTIATE(double)
+STRUCTMAT_INSTANTIATE(std::complex<float>)
+STRUCTMAT_INSTANTIATE(std::complex<double>)
+
+}  // namespace structmat::verify
