@@ -20,19 +20,21 @@ void print_header() {
               structmat::simd_path().data());
 }
 
+/// Times are medians.
 void print_table(const std::vector<demo::Outcome>& outcomes) {
-  std::printf("\n%-15s %5s  %-10s %9s %9s  %13s %9s %7s\n", "matrix", "n", "order", "stored",
-              "error", "structured", "dense", "ratio");
+  std::printf("\n%-14s %5s  %-7s %9s %8s %14s %12s %7s %8s\n", "matrix", "n", "order", "stored",
+              "error", "structured", "dense", "ratio", "of best");
   for (const demo::Outcome& o : outcomes) {
     const std::string order = std::to_string(o.order.lower) + ", " + std::to_string(o.order.upper);
     const double full = static_cast<double>(o.size) * static_cast<double>(o.size);
-    std::printf("%-15s %5lld  %-10s %7.2f %% %9.1e  %10.1f \u00b5s %6.1f \u00b5s %7.1f%s\n",
+    std::printf("%-14s %5lld  %-7s %7.2f %% %8.0e %11.1f µs %9.1f µs %7.3g %8.3g%s\n",
                 o.name.c_str(), static_cast<long long>(o.size), order.c_str(),
-                100 * static_cast<double>(o.stored) / full, o.error, 1e6 * o.structured_seconds,
-                1e6 * o.dense_seconds, o.dense_seconds / o.structured_seconds,
-                !o.ok    ? "   FAILED"
+                100 * static_cast<double>(o.stored) / full, o.error, 1e6 * o.structured.median,
+                1e6 * o.dense.median, o.dense.median / o.structured.median,
+                o.dense.best / o.structured.best,
+                !o.ok    ? "  FAILED"
                 : o.pays ? ""
-                         : "   stay dense");
+                         : "  stay dense");
   }
 }
 

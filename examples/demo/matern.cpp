@@ -12,10 +12,8 @@ Problem matern(const Series& co2) {
   Problem problem;
   problem.name = "matern";
   problem.title =
-      "Mat\u00e9rn-3/2 covariance of " + std::to_string(n) + " irregular CO2 observation times";
-  problem.because =
-      "(1 + s) exp(-s) with s = sqrt(3) |t_i - t_j| is a sum of two products of a function of t_i "
-      "and one of t_j";
+      "Mat\u00e9rn-3/2 covariance of " + std::to_string(n) + " irregular CO2 sampling times";
+  problem.because = "a sum of two products f(t_i) g(t_j) on either side of the diagonal";
   problem.least = problem.most = {2, 2};
   problem.matrix = Array<double, 2>({n, n});
   for (index_t i = 0; i < n; ++i) {

@@ -44,7 +44,7 @@ Problem string_inverse(const Series& co2);
 /// memory.
 Problem autoregression(const Series& sunspots);
 
-/// Exponential kernel between values instead of times. Full rank: structure brings nothing.
+/// Exponential kernel between values instead of times. Order about n/3: structure brings nothing.
 Problem unsorted_values(const Series& co2);
 
 }  // namespace demo

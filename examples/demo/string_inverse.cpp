@@ -39,9 +39,9 @@ Problem string_inverse(const Series& co2) {
 
   Problem problem;
   problem.name = "string";
-  problem.title = "Inverse stiffness matrix of a string, " + std::to_string(n) +
-                  " unequal elements\u2019 nodes";
-  problem.because = "below the diagonal, Green's function is a function of t_j times one of t_i";
+  problem.title =
+      "Inverse stiffness matrix of a string with " + std::to_string(n) + " unevenly spaced nodes";
+  problem.because = "one product f(t_i) g(t_j) on either side of the diagonal";
   problem.least = problem.most = {1, 1};
   problem.matrix = Array<double, 2>({n, n});
   for (index_t i = 0; i < n; ++i) {

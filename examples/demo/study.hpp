@@ -8,14 +8,19 @@
 
 namespace demo {
 
+/// Seconds.
+struct Times {
+  double median = 0, best = 0;
+};
+
 /// The results that go into the closing table.
 struct Outcome {
   std::string name;
   index_t size = 0, stored = 0;
   Order order;
-  double error = 0;                                  ///< |y - y_dense| / (|M|_F |x|)
-  double structured_seconds = 0, dense_seconds = 0;  ///< one matvec
-  bool pays = false;                                 ///< smaller than half of n^2 and faster
+  double error = 0;         ///< |y - y_dense| / (|M|_F |x|)
+  Times structured, dense;  ///< of one matvec
+  bool pays = false;        ///< smaller than half of n^2 and faster
   bool ok = false;
 };
 

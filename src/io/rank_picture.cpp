@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdio>
 #include <vector>
 
+#include "heat_map.hpp"
 #include "structmat/dense/norm.hpp"
 #include "structmat/io/atomic_file.hpp"
 #include "svg.hpp"
@@ -15,34 +14,27 @@ namespace structmat::io {
 namespace {
 
 using detail::coordinate;
+using detail::HeatMap;
+using detail::max_cells;
 using detail::Svg;
 using detail::three_digits;
 using verify::Report;
 
 constexpr const char* operation = "io::write_rank_picture";
 
-constexpr double width = 900, height = 600;
-constexpr index_t max_cells = 128;
+constexpr double width = 900, height = 580;
 // 384 = 3 * 128: cells of large matrices are whole pixels.
 constexpr double matrix_x = 76, matrix_y = 134, matrix_side = 384;
 constexpr double band = 13;
 constexpr double plot_x = 548, plot_y = 134, plot_width = 322, plot_height = 222;
-constexpr double legend_x = plot_x;
 
 constexpr const char* lower_colour = "#0072b2";
 constexpr const char* upper_colour = "#d55e00";
-constexpr int greys = 24;
-constexpr double grey_decades = 16;
+constexpr const char* worst_style =
+    "stroke=\"#000000\" stroke-width=\"2\" stroke-dasharray=\"7 4\"";
 
 std::string number(index_t i) {
   return std::to_string(i);
-}
-
-std::string colour(const std::array<double, 3>& rgb) {
-  char text[8];
-  std::snprintf(text, sizeof text, "#%02x%02x%02x", static_cast<int>(std::lround(rgb[0])),
-                static_cast<int>(std::lround(rgb[1])), static_cast<int>(std::lround(rgb[2])));
-  return text;
 }
 
 /// t from 0 to 1 along the map "plasma" from orange to dark blue, without its yellow end, which
@@ -63,87 +55,12 @@ std::string rank_colour(index_t rank, index_t max_rank) {
   for (std::size_t c = 0; c < 3; ++c) {
     rgb[c] = stops[i][c] + (at - static_cast<double>(i)) * (stops[i + 1][c] - stops[i][c]);
   }
-  return colour(rgb);
+  return detail::rgb_colour(rgb);
 }
 
-/// Level 0 (smallest entries) is white, level greys - 1 a medium blue grey, so that ranks stand
-/// out.
-std::string grey(int level) {
-  const double t = static_cast<double>(level) / (greys - 1);
-  return colour({255 - 125 * t, 255 - 113 * t, 255 - 97 * t});
-}
-
-/// Largest |entry| in each cell of a cells x cells grid.
-struct Cells {
-  index_t count = 0;
-  std::vector<double> largest;
-  double at(index_t i, index_t j) const { return largest[i * count + j]; }
-};
-
-template <Scalar T>
-Cells gather(const View<const T, 2>& m) {
-  const index_t n = m.extent(0);
-  Cells cells{std::min(n, max_cells), {}};
-  cells.largest.resize(cells.count * cells.count);
-  for (index_t i = 0; i < n; ++i) {
-    double* row = cells.largest.data() + i * cells.count / n * cells.count;
-    for (index_t j = 0; j < n; ++j) {
-      double& cell = row[j * cells.count / n];
-      cell = std::max(cell, static_cast<double>(std::abs(m(i, j))));
-    }
-  }
-  return cells;
-}
-
-/// Which grey stands for which power of ten.
-struct GreyScale {
-  double low = 0, high = 0;
-  bool any = false;  ///< is there a non-zero entry?
-
-  explicit GreyScale(const Cells& cells) {
-    for (double x : cells.largest) {
-      if (x == 0) continue;
-      const double decade = std::log10(x);
-      low = any ? std::min(low, decade) : decade;
-      high = any ? std::max(high, decade) : decade;
-      any = true;
-    }
-    low = std::max(low, high - grey_decades);
-    if (high - low < 1) low = high - 1;
-  }
-
-  /// 0 for zero, 1 to greys - 1 otherwise.
-  int level(double x) const {
-    if (x == 0) return 0;
-    const double t = std::clamp((std::log10(x) - low) / (high - low), 0.0, 1.0);
-    return 1 + static_cast<int>(std::lround(t * (greys - 2)));
-  }
-};
-
-/// One path a grey level: a stroke of one cell's height for each run of equal cells in a row.
-void draw_entries(Svg& svg, const Cells& cells, const GreyScale& scale) {
-  std::array<std::string, greys> runs;
-  for (index_t i = 0; i < cells.count; ++i) {
-    for (index_t j = 0, end = 0; j < cells.count; j = end) {
-      const int level = scale.level(cells.at(i, j));
-      for (end = j; end < cells.count && scale.level(cells.at(i, end)) == level;) ++end;
-      if (level > 0) runs[level] += "M" + number(j) + " " + number(i) + "h" + number(end - j);
-    }
-  }
-  if (cells.count == 0) return;
-  const double size = matrix_side / static_cast<double>(cells.count);
-  // Half a cell down: strokes are centred on their path.
-  svg.open("class=\"entries\" fill=\"none\" shape-rendering=\"crispEdges\" transform=\"translate(" +
-           coordinate(matrix_x) + " " + coordinate(matrix_y) + ") scale(" + std::to_string(size) +
-           ") translate(0 .5)\"");
-  for (int level = 1; level < greys; ++level) {
-    if (!runs[level].empty()) svg.path(runs[level], "stroke=\"" + grey(level) + "\"");
-  }
-  svg.close();
-}
-
-bool includes_diagonal(const Report& report) {
-  return report.property == "semiseparable";
+/// k of entry 0 of the profiles: 0 where blocks include the diagonal.
+index_t first_k(const Report& report) {
+  return report.property == "semiseparable" ? 0 : 1;
 }
 
 /// Blocks lie with their corner at the diagonal. The cells of one profile go along it.
@@ -151,7 +68,7 @@ void draw_ranks(Svg& svg, const Report& report, verify::Part part, index_t max_r
   const bool lower = part == verify::Part::lower;
   const std::vector<index_t>& ranks = lower ? report.lower : report.upper;
   const index_t n = report.size;
-  const auto blocks = includes_diagonal(report) ? n : n - 1;
+  const index_t blocks = n - first_k(report);
   const index_t cells = std::min(blocks, max_cells);
   const double unit = matrix_side / static_cast<double>(n);
   const double thickness = std::max(unit, band);
@@ -165,7 +82,7 @@ void draw_ranks(Svg& svg, const Report& report, verify::Part part, index_t max_r
     // Block t ends at column t and begins at row t + 1, or t with the diagonal.
     const double along = unit * static_cast<double>(begin);
     const double length = unit * static_cast<double>(end - begin);
-    const double from = unit * static_cast<double>(includes_diagonal(report) ? end - 1 : end);
+    const double from = unit * static_cast<double>(end - 1 + first_k(report));
     const double depth = std::min(thickness, matrix_side - from);
     const std::string fill = "fill=\"" + rank_colour(rank, max_rank) + "\"";
     if (lower) {
@@ -183,19 +100,17 @@ void draw_worst_block(Svg& svg, const Report& report) {
   const double unit = matrix_side / static_cast<double>(report.size);
   const auto at = [&](index_t i) { return unit * static_cast<double>(i); };
   svg.open("class=\"worst\" fill=\"none\"");
-  for (const char* style : {"stroke=\"#ffffff\" stroke-width=\"4\"",
-                            "stroke=\"#000000\" stroke-width=\"2\" stroke-dasharray=\"7 4\""}) {
+  for (const char* style : {"stroke=\"#ffffff\" stroke-width=\"4\"", worst_style}) {
     svg.rect(matrix_x + at(block.col_begin), matrix_y + at(block.row_begin),
              at(block.col_end - block.col_begin), at(block.row_end - block.row_begin), style);
   }
   svg.close();
 }
 
-void draw_matrix(Svg& svg, const Cells& cells, const GreyScale& scale, const Report& report,
-                 index_t max_rank) {
+void draw_matrix(Svg& svg, const HeatMap& entries, const Report& report, index_t max_rank) {
   svg.text(matrix_x, matrix_y - 28, "Entries, and ranks of the blocks at the diagonal",
            "font-weight=\"bold\"");
-  draw_entries(svg, cells, scale);
+  entries.draw(svg, matrix_x, matrix_y, matrix_side);
   draw_ranks(svg, report, verify::Part::lower, max_rank);
   draw_ranks(svg, report, verify::Part::upper, max_rank);
   draw_worst_block(svg, report);
@@ -287,7 +202,7 @@ void draw_profile(Svg& svg, const Report& report, index_t max_rank) {
                point("", plot.x(static_cast<double>(n) - peak), plot.y(peak)) +
                point("L", right, bottom),
            "fill=\"none\" stroke=\"#8c8c8c\" stroke-dasharray=\"2 3\"");
-  const index_t first = includes_diagonal(report) ? 0 : 1;
+  const index_t first = first_k(report);
   draw_curve(svg, plot, report.lower, first,
              std::string("class=\"profile\" fill=\"none\" stroke-width=\"2.5\" stroke=\"") +
                  lower_colour + "\"");
@@ -297,75 +212,59 @@ void draw_profile(Svg& svg, const Report& report, index_t max_rank) {
                  upper_colour + "\"");
   svg.rect(plot_x, plot_y, plot_width, plot_height, "fill=\"none\" stroke=\"#1a1a1a\"");
 
-  const std::string plus = includes_diagonal(report) ? "+1" : "";
+  const std::string plus = first == 0 ? "+1" : "";
   svg.text(plot_x + plot_width / 4, bottom + 17, "k",
            "text-anchor=\"middle\" font-style=\"italic\"");
   svg.vertical_text(plot_x - 34, plot_y + plot_height / 2, "rank");
 
   const double y = bottom + 42;
   svg.open(std::string("stroke-width=\"2.5\" stroke=\"") + lower_colour + "\"");
-  svg.line(legend_x, y - 4, legend_x + 30, y - 4);
+  svg.line(plot_x, y - 4, plot_x + 30, y - 4);
   svg.close();
-  svg.text(legend_x + 36, y, "lower, M(k:n, 0:k" + plus + ")");
+  svg.text(plot_x + 36, y, "lower, M(k:n, 0:k" + plus + ")");
   svg.open(std::string("stroke-width=\"2.5\" stroke-dasharray=\"8 6\" stroke=\"") + upper_colour +
            "\"");
-  svg.line(legend_x + 176, y - 4, legend_x + 206, y - 4);
+  svg.line(plot_x + 176, y - 4, plot_x + 206, y - 4);
   svg.close();
-  svg.text(legend_x + 212, y, "upper, M(0:k" + plus + ", k:n)");
+  svg.text(plot_x + 212, y, "upper, M(0:k" + plus + ", k:n)");
   svg.open("stroke=\"#8c8c8c\" stroke-dasharray=\"2 3\"");
-  svg.line(legend_x, y + 16, legend_x + 30, y + 16);
+  svg.line(plot_x, y + 16, plot_x + 30, y + 16);
   svg.close();
-  svg.text(legend_x + 36, y + 20, "full rank, min(k, n \u2212 k)");
+  svg.text(plot_x + 36, y + 20, "full rank, min(k, n \u2212 k)");
 }
 
-void draw_legends(Svg& svg, const GreyScale& scale, const Report& report, index_t max_rank) {
-  constexpr double bar = 186, label = 96, x = legend_x + label;
-  double y = plot_y + plot_height + 84;
-  svg.text(legend_x, y + 11, "rank of a block");
+void draw_legends(Svg& svg, const HeatMap& entries, const Report& report, index_t max_rank) {
+  constexpr double x = plot_x + 128, bar = plot_width - 128;
+  double y = plot_y + plot_height + 86;
+  svg.text(plot_x, y + 11, "rank of a block");
   const index_t steps = std::min<index_t>(max_rank + 1, 16);
+  const double step = bar / static_cast<double>(steps);
   for (index_t s = 0; s < steps; ++s) {
     const index_t rank = steps == 1 ? 0 : s * max_rank / (steps - 1);
-    const double w = bar / static_cast<double>(steps);
-    svg.rect(x + w * static_cast<double>(s), y, w, 14,
-             "class=\"legend\" shape-rendering=\"crispEdges\" fill=\"" +
-                 rank_colour(rank, max_rank) + "\"");
-    if (steps <= 8 || s == 0 || s == steps - 1) {
-      svg.text(x + w * (static_cast<double>(s) + 0.5), y + 27, number(rank),
-               "text-anchor=\"middle\" font-size=\"12\"");
+    const double left = x + step * static_cast<double>(s);
+    svg.rect(left, y, step, 14,
+             "shape-rendering=\"crispEdges\" fill=\"" + rank_colour(rank, max_rank) + "\"");
+    if (steps <= 12 || s == 0 || s == steps - 1) {
+      svg.text(left + step / 2, y + 28, number(rank), "text-anchor=\"middle\" font-size=\"12\"");
     }
   }
-
-  y += 40;
-  svg.text(legend_x, y + 11, "|entry|, log scale");
-  constexpr double grey_x = legend_x + 120, grey_bar = bar + label - 120;
-  for (int level = 1; level < greys && scale.any; ++level) {
-    const double w = grey_bar / (greys - 1);
-    svg.rect(grey_x + w * (level - 1), y, w + 0.2, 14, "fill=\"" + grey(level) + "\"");
-  }
-  if (scale.any) {
-    svg.text(grey_x, y + 27, three_digits(std::pow(10, scale.low)),
-             "text-anchor=\"middle\" font-size=\"12\"");
-    svg.text(grey_x + grey_bar, y + 27, three_digits(std::pow(10, scale.high)),
-             "text-anchor=\"middle\" font-size=\"12\"");
-  } else {
-    svg.text(grey_x, y + 11, "all entries are zero");
-  }
+  y += 44;
+  svg.text(plot_x, y + 11, "|entry|, log scale");
+  entries.draw_legend(svg, x, y, bar);
 
   if (!report.worst_block) return;
-  const verify::Block& b = *report.worst_block;
+  const verify::Block& block = *report.worst_block;
+  const bool lower = block.part == verify::Part::lower;
+  const std::vector<index_t>& ranks = lower ? report.lower : report.upper;
+  const index_t t = (lower ? block.row_begin : block.col_begin) - first_k(report);
+  const bool known = t >= 0 && t < static_cast<index_t>(ranks.size());
   y = matrix_y + matrix_side + 26;
-  svg.path(point("M", matrix_x, y - 4) + "h30",
-           "stroke=\"#000000\" stroke-width=\"2\" stroke-dasharray=\"7 4\"");
-  const index_t t = includes_diagonal(report)
-                        ? (b.part == verify::Part::lower ? b.row_begin : b.col_begin)
-                        : (b.part == verify::Part::lower ? b.row_begin : b.col_begin) - 1;
-  const auto& ranks = b.part == verify::Part::lower ? report.lower : report.upper;
-  const std::string rank =
-      t >= 0 && t < static_cast<index_t>(ranks.size()) ? ", rank " + number(ranks[t]) : "";
+  svg.path(point("M", matrix_x, y - 4) + "h30", worst_style);
   svg.text(matrix_x + 36, y,
            std::string(report.asked ? "worst block" : "block of largest rank") + ": M(" +
-               number(b.row_begin) + ":" + number(b.row_end) + ", " + number(b.col_begin) + ":" +
-               number(b.col_end) + ")" + rank);
+               number(block.row_begin) + ":" + number(block.row_end) + ", " +
+               number(block.col_begin) + ":" + number(block.col_end) + ")" +
+               (known ? ", rank " + number(ranks[t]) : ""));
 }
 
 std::string verdict(const Report& report) {
@@ -381,8 +280,8 @@ std::string verdict(const Report& report) {
 }
 
 std::string margins(const Report& report) {
-  const char* reference =
-      report.relative == verify::Relative::matrix ? "\u2016M\u2016_F" : "\u03c3\u2081 of the block";
+  const char* reference = report.relative == verify::Relative::matrix ? "the Frobenius norm"
+                                                                      : "the largest of the block";
   return "singular values relative to " + std::string(reference) + ": smallest kept " +
          three_digits(report.smallest_kept) + ", largest dropped " +
          three_digits(report.largest_dropped) + ", tolerance " + three_digits(report.tolerance);
@@ -397,17 +296,16 @@ void write_picture(const std::filesystem::path& path, const View<const T, 2>& m,
                      number(m.extent(1)) + ", the report is of size " + number(report.size));
   }
   dense::require_finite(operation, m);
-  const Cells cells = gather(m);
-  const GreyScale scale(cells);
+  const HeatMap entries(m);
   const index_t max_rank = std::max(report.order.lower, report.order.upper);
 
   Svg svg(width, height, title);
   svg.text(matrix_x, 38, detail::shortened(title, 76), "font-size=\"20\" font-weight=\"bold\"");
   svg.text(matrix_x, 62, verdict(report), "class=\"order\" font-size=\"15\"");
   svg.text(matrix_x, 82, margins(report), "fill=\"#4d4d4d\"");
-  draw_matrix(svg, cells, scale, report, max_rank);
+  draw_matrix(svg, entries, report, max_rank);
   draw_profile(svg, report, max_rank);
-  draw_legends(svg, scale, report, max_rank);
+  draw_legends(svg, entries, report, max_rank);
 
   AtomicFile file(path, operation);
   file.write(std::move(svg).finish());

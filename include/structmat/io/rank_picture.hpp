@@ -13,7 +13,7 @@
 
 namespace structmat::io {
 
-/// Writes an SVG picture of m, 900 x 600, and of the report that a function of structmat::verify
+/// Writes an SVG picture of m, 900 x 580, and of the report that a function of structmat::verify
 /// gave for it.
 ///
 /// m: (n, n) in, any strides, finite; report: of that m; title: UTF-8 (other bytes show as U+FFFD).
