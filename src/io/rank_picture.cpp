@@ -117,8 +117,7 @@ void draw_matrix(Svg& svg, const HeatMap& entries, const Report& report, index_t
   svg.rect(matrix_x, matrix_y, matrix_side, matrix_side, "fill=\"none\" stroke=\"#1a1a1a\"");
 
   const index_t n = report.size;
-  for (index_t tick : {index_t{0}, n / 2, n}) {
-    if (n < 2 && tick != n) continue;
+  for (const index_t tick : ticks(n)) {
     const double at = n == 0 ? 0 : matrix_side * static_cast<double>(tick) / static_cast<double>(n);
     svg.text(matrix_x + at, matrix_y - 7, number(tick), "text-anchor=\"middle\"");
     svg.text(matrix_x - 7, matrix_y + at + 5, number(tick), "text-anchor=\"end\"");
@@ -189,8 +188,7 @@ void draw_profile(Svg& svg, const Report& report, index_t max_rank) {
   for (index_t r = 0; static_cast<double>(r) <= plot.top(); r += step) {
     svg.text(plot_x - 7, plot.y(static_cast<double>(r)) + 5, number(r), "text-anchor=\"end\"");
   }
-  for (index_t tick : {index_t{0}, n / 2, n}) {
-    if (n < 2 && tick != n) continue;
+  for (const index_t tick : ticks(n)) {
     svg.text(plot.x(static_cast<double>(tick)), bottom + 17, number(tick),
              "text-anchor=\"middle\"");
   }
@@ -230,7 +228,9 @@ void draw_profile(Svg& svg, const Report& report, index_t max_rank) {
   svg.open("stroke=\"#8c8c8c\" stroke-dasharray=\"2 3\"");
   svg.line(plot_x, y + 16, plot_x + 30, y + 16);
   svg.close();
-  svg.text(plot_x + 36, y + 20, "full rank, min(k, n \u2212 k)");
+  const std::string most = number((first == 0 ? n + 1 : n) / 2);
+  svg.text(plot_x + 36, y + 20,
+           "full rank, min(k" + plus + ", n \u2212 k): up to " + most + " without structure");
 }
 
 void draw_legends(Svg& svg, const HeatMap& entries, const Report& report, index_t max_rank) {
@@ -271,7 +271,7 @@ std::string verdict(const Report& report) {
   std::string text = report.property + " order: lower " + number(report.order.lower) + ", upper " +
                      number(report.order.upper);
   if (!report.complete) text += " or more";
-  text += "   (n = " + number(report.size);
+  text += " (n = " + number(report.size);
   if (report.asked) {
     text += "; asked: " + number(report.asked->lower) + ", " + number(report.asked->upper) +
             (report.holds ? ", holds" : ", violated");

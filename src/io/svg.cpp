@@ -113,7 +113,8 @@ void Svg::line(double x0, double y0, double x1, double y1) {
 }
 
 void Svg::text(double x, double y, std::string_view text, std::string_view attributes) {
-  text_ += "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" ";
+  text_ += "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\"";
+  if (!attributes.empty()) text_ += ' ';
   text_.append(attributes).append(">").append(escaped(text)).append("</text>\n");
 }
 
