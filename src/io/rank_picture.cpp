@@ -37,6 +37,12 @@ std::string number(index_t i) {
   return std::to_string(i);
 }
 
+/// Where axes from 0 to n are labelled.
+std::vector<index_t> ticks(index_t n) {
+  if (n < 2) return {n};
+  return {0, n / 2, n};
+}
+
 /// t from 0 to 1 along the map "plasma" from orange to dark blue, without its yellow end, which
 /// would be too faint on white. Its lightness falls evenly, so it reads the same with colour
 /// blindness and in grey.
