@@ -13,11 +13,13 @@ namespace {
 
 void print_header() {
   const std::string core = structmat::dense::blas_core();
-  std::printf("structmat %s (%s, %s)   BLAS %s%s%s, %d threads   vector loops %s\n",
-              structmat::version().data(), structmat::git_commit().data(),
-              structmat::build_type().data(), structmat::blas_vendor().data(),
-              core.empty() ? "" : " ", core.c_str(), structmat::dense::blas_threads(),
-              structmat::simd_path().data());
+  const std::string text =
+      "structmat " + std::string(structmat::version()) + " (" +
+      std::string(structmat::git_commit()) + ", " + std::string(structmat::build_type()) +
+      "), BLAS " + std::string(structmat::blas_vendor()) + (core.empty() ? "" : " " + core) + ", " +
+      std::to_string(structmat::dense::blas_threads()) + " threads; vector loops " +
+      std::string(structmat::simd_path());
+  std::printf("%s\n", text.c_str());
 }
 
 /// Times are medians.

@@ -199,14 +199,14 @@ void draw_profile(Svg& svg, const Report& report, index_t max_rank) {
              "text-anchor=\"middle\"");
   }
 
-  // What a matrix without structure has: min(k, n - k). Cut where it leaves the plot.
-  const double peak = std::min(static_cast<double>(n) / 2, plot.top());
-  svg.path(point("M", plot.x(0), plot.y(0)) + point("L", plot.x(peak), plot.y(peak)) +
-               (peak < plot.top() ? "L" : "M") +
-               point("", plot.x(static_cast<double>(n) - peak), plot.y(peak)) +
+  // What a matrix without structure has, min(k + shift, n - k). Cut where it leaves the plot.
+  const index_t first = first_k(report);
+  const auto size = static_cast<double>(n), shift = static_cast<double>(1 - first);
+  const double peak = std::min((size + shift) / 2, plot.top());
+  svg.path(point("M", plot.x(0), plot.y(shift)) + point("L", plot.x(peak - shift), plot.y(peak)) +
+               point(peak < plot.top() ? "L" : "M", plot.x(size - peak), plot.y(peak)) +
                point("L", right, bottom),
            "fill=\"none\" stroke=\"#8c8c8c\" stroke-dasharray=\"2 3\"");
-  const index_t first = first_k(report);
   draw_curve(svg, plot, report.lower, first,
              std::string("class=\"profile\" fill=\"none\" stroke-width=\"2.5\" stroke=\"") +
                  lower_colour + "\"");
@@ -234,9 +234,8 @@ void draw_profile(Svg& svg, const Report& report, index_t max_rank) {
   svg.open("stroke=\"#8c8c8c\" stroke-dasharray=\"2 3\"");
   svg.line(plot_x, y + 16, plot_x + 30, y + 16);
   svg.close();
-  const std::string most = number((first == 0 ? n + 1 : n) / 2);
   svg.text(plot_x + 36, y + 20,
-           "full rank, min(k" + plus + ", n \u2212 k): up to " + most + " without structure");
+           "full rank, min(k" + plus + ", n \u2212 k), up to " + number((n + 1 - first) / 2));
 }
 
 void draw_legends(Svg& svg, const HeatMap& entries, const Report& report, index_t max_rank) {
