@@ -2,18 +2,23 @@
 /// Everything.
 #pragma once
 
+#include "structmat/core/any_operator.hpp"
 #include "structmat/core/apply.hpp"
 #include "structmat/core/array.hpp"
 #include "structmat/core/concepts.hpp"
 #include "structmat/core/error.hpp"
 #include "structmat/core/exec.hpp"
+#include "structmat/core/shift.hpp"
 #include "structmat/core/version.hpp"
 #include "structmat/core/view.hpp"
 #include "structmat/dense/blas.hpp"
+#include "structmat/dense/dense.hpp"
 #include "structmat/dense/lapack.hpp"
+#include "structmat/dense/norm.hpp"
 #include "structmat/quasiseparable/apply.hpp"
 #include "structmat/quasiseparable/entry.hpp"
 #include "structmat/quasiseparable/from_dense.hpp"
+#include "structmat/quasiseparable/from_semiseparable.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 #include "structmat/semiseparable/apply.hpp"
 #include "structmat/semiseparable/entry.hpp"
