@@ -1,37 +1,13 @@
 // Device memory behind Array<T, Rank, space::cuda> and its copies.
-#include <cuda_runtime_api.h>
-
-#include <string>
-
+#include "core/launch.cuh"
 #include "structmat/core/array.hpp"
 
 namespace structmat::detail {
-namespace {
 
-void check(cudaError_t status, const char* operation) {
-  if (status == cudaSuccess) return;
-  // Some errors stay pending and would be reported by the next, innocent call.
-  cudaGetLastError();
-  throw BackendError(operation, "CUDA", status, cudaGetErrorName(status));
-}
-
-void require_device(const char* operation) {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess && count > 0) return;
-  cudaGetLastError();
-  // Without a device or a driver, the codes differ between driver versions: any failure means
-  // "none".
-  throw NotAvailable(std::string(operation) + ": no CUDA device" +
-                     (status == cudaSuccess
-                          ? std::string()
-                          : std::string(" (") + cudaGetErrorString(status) + ")"));
-}
-
-}  // namespace
+using gpu::check;
 
 void* device_allocate(std::size_t bytes) {
-  require_device("device_allocate");
+  gpu::require_device("device_allocate");
   void* pointer = nullptr;
   check(cudaMalloc(&pointer, bytes), "device_allocate");
   return pointer;
