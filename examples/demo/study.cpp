@@ -84,11 +84,7 @@ Outcome study(const Problem& problem, const std::filesystem::path& folder) {
               report.smallest_kept, report.largest_dropped);
 
   start = std::chrono::steady_clock::now();
-  // Blocks of the order's size store least; blocks of less than 32 rows lose time to the calls of
-  // BLAS.
-  const index_t rows = std::max({index_t{32}, out.order.lower, out.order.upper});
-  const auto compressed =
-      structmat::quasiseparable::from_dense(m, {.tolerance = tolerance, .block_size = rows});
+  const auto compressed = structmat::quasiseparable::from_dense(m, {.tolerance = tolerance});
   out.stored = compressed.matrix.stored();
   const double full = static_cast<double>(out.size) * static_cast<double>(out.size);
   std::printf("  stored          %lld numbers of %.0f (%.2f %%), compressed in %.2f s\n",
