@@ -59,6 +59,8 @@ std::string shape(index_t m, index_t n) {
   return std::to_string(m) + " x " + std::to_string(n);
 }
 
+// The arguments are types and name parts, which take no parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define STRUCTMAT_REAL(T, P)                                                                       \
   void call_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, T alpha, const T* a, \
                  int lda, const T* b, int ldb, T beta, T* c, int ldc) {                            \
@@ -77,6 +79,7 @@ std::string shape(index_t m, index_t n) {
                  int incx, T beta, T* y, int incy) {                                               \
     cblas_##P##gemv(CblasRowMajor, t, m, n, &alpha, a, lda, x, incx, &beta, y, incy);              \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 STRUCTMAT_REAL(float, s)
 STRUCTMAT_REAL(double, d)
 STRUCTMAT_COMPLEX(std::complex<float>, c)
