@@ -1,7 +1,8 @@
 // Stands in for the CUDA component where it is not built: every entry throws NotAvailable.
 #include "structmat/core/array.hpp"
+#include "structmat/core/device.hpp"
 
-namespace structmat::detail {
+namespace structmat {
 namespace {
 
 [[noreturn]] void absent(const char* operation) {
@@ -9,6 +10,15 @@ namespace {
 }
 
 }  // namespace
+
+int device_count() noexcept {
+  return 0;
+}
+std::string device_name(int) {
+  absent("device_name");
+}
+
+namespace detail {
 
 void* device_allocate(std::size_t) {
   absent("device_allocate");
@@ -24,4 +34,5 @@ void copy_device_to_host(void*, const void*, std::size_t) {
   absent("copy_device_to_host");
 }
 
-}  // namespace structmat::detail
+}  // namespace detail
+}  // namespace structmat

@@ -1,11 +1,12 @@
-// Device memory behind Array<T, Rank, space::cuda> and its copies.
+// Devices; device memory behind Array<T, Rank, space::cuda> and its copies.
 #include <cuda_runtime_api.h>
 
 #include <string>
 
 #include "structmat/core/array.hpp"
+#include "structmat/core/device.hpp"
 
-namespace structmat::detail {
+namespace structmat {
 namespace {
 
 void check(cudaError_t status, const char* operation) {
@@ -15,13 +16,19 @@ void check(cudaError_t status, const char* operation) {
   throw BackendError(operation, "CUDA", status, cudaGetErrorName(status));
 }
 
+/// Without a device or a driver, the codes differ between driver versions: any failure means "none".
+cudaError_t count_devices(int& count) noexcept {
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess) return status;
+  count = 0;
+  cudaGetLastError();
+  return status;
+}
+
 void require_device(const char* operation) {
   int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess && count > 0) return;
-  cudaGetLastError();
-  // Without a device or a driver, the codes differ between driver versions: any failure means
-  // "none".
+  const cudaError_t status = count_devices(count);
+  if (count > 0) return;
   throw NotAvailable(std::string(operation) + ": no CUDA device" +
                      (status == cudaSuccess
                           ? std::string()
@@ -29,6 +36,27 @@ void require_device(const char* operation) {
 }
 
 }  // namespace
+
+int device_count() noexcept {
+  int count = 0;
+  count_devices(count);
+  return count;
+}
+
+std::string device_name(int device) {
+  constexpr const char* operation = "device_name";
+  require_device(operation);
+  const int count = device_count();
+  if (device < 0 || device >= count) {
+    throw NotAvailable(std::string(operation) + ": device " + std::to_string(device) + " of " +
+                       std::to_string(count));
+  }
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, device), operation);
+  return properties.name;
+}
+
+namespace detail {
 
 void* device_allocate(std::size_t bytes) {
   require_device("device_allocate");
@@ -60,4 +88,5 @@ void copy_device_to_host(void* host, const void* device, std::size_t bytes) {
   check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy_device_to_host");
 }
 
-}  // namespace structmat::detail
+}  // namespace detail
+}  // namespace structmat
