@@ -1,23 +1,23 @@
 # Finds what the library itself needs.
 
 # FindBLAS alone takes the reference BLAS without a word, which is more than ten times slower.
-if(NOT DEFINED BLA_VENDOR)
+if(NOT BLA_VENDOR)
   set(BLA_VENDOR OpenBLAS)
   find_package(BLAS QUIET)
   find_package(LAPACK QUIET)
   if(NOT BLAS_FOUND OR NOT LAPACK_FOUND)
-    unset(BLA_VENDOR)
+    set(BLA_VENDOR All)
   endif()
 endif()
 find_package(BLAS REQUIRED)
 find_package(LAPACK REQUIRED)
-if(DEFINED BLA_VENDOR)
-  set(STRUCTMAT_BLAS_VENDOR ${BLA_VENDOR})
-else()
+if(BLA_VENDOR STREQUAL "All")
   list(GET BLAS_LIBRARIES 0 STRUCTMAT_BLAS_VENDOR)
   get_filename_component(STRUCTMAT_BLAS_VENDOR ${STRUCTMAT_BLAS_VENDOR} NAME_WE)
   message(WARNING "OpenBLAS was not found; linking ${BLAS_LIBRARIES}. If that is the reference BLAS, dense "
                   "operations will be more than ten times slower. Debian: libopenblas-openmp-dev.")
+else()
+  set(STRUCTMAT_BLAS_VENDOR ${BLA_VENDOR})
 endif()
 
 include(CheckIncludeFileCXX)

@@ -8,7 +8,6 @@ function(structmat_configure_target target)
                VISIBILITY_INLINES_HIDDEN ON
                POSITION_INDEPENDENT_CODE ON)
   target_compile_features(${target} PUBLIC cxx_std_20)
-  target_compile_definitions(${target} PRIVATE STRUCTMAT_HAVE_CUDA=$<BOOL:${STRUCTMAT_HAVE_CUDA}>)
   target_compile_options(
     ${target}
     PRIVATE
@@ -21,6 +20,7 @@ function(structmat_configure_target target)
       $<$<COMPILE_LANGUAGE:CXX>:-fno-trapping-math>
       $<$<COMPILE_LANGUAGE:CXX>:-Wall>
       $<$<COMPILE_LANGUAGE:CXX>:-Wextra>
+      $<$<COMPILE_LANGUAGE:CXX>:-Wundef>
       $<$<COMPILE_LANGUAGE:CXX>:-Wshadow>
       $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
       $<$<COMPILE_LANGUAGE:CXX>:-Wvla>
@@ -51,9 +51,11 @@ function(structmat_configure_library target)
                DEFINE_SYMBOL "")
 endfunction()
 
-# Programs of this project link the CUDA component when it is built.
+# Programs of this project link the CUDA component when it is built, and STRUCTMAT_HAVE_CUDA tells them. The library
+# does not know: whether there is a CUDA component is decided where a program is linked.
 function(structmat_configure_program target)
   structmat_configure_target(${target})
+  target_compile_definitions(${target} PRIVATE STRUCTMAT_HAVE_CUDA=$<BOOL:${STRUCTMAT_HAVE_CUDA}>)
   target_link_libraries(${target} PRIVATE structmat::structmat
                                           $<TARGET_NAME_IF_EXISTS:structmat::cuda>)
 endfunction()

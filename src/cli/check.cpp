@@ -1,4 +1,5 @@
 // structmat check: does a matrix have a structure, and of which order?
+#include <filesystem>
 #include <memory>
 
 #include "check_report.hpp"
@@ -6,13 +7,14 @@
 #include "matrix.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "structmat/io/rank_picture.hpp"
 #include "structmat/quasiseparable/from_dense.hpp"
 
 namespace structmat::cli {
 namespace {
 
 struct CheckOptions {
-  std::string file, property, relative_to = "matrix";
+  std::string file, property, relative_to = "matrix", plot;
   std::optional<index_t> order{}, lower{}, upper{};
   std::optional<double> tolerance{};
   bool json = false;
@@ -103,6 +105,8 @@ void add_check(CLI::App& app, Action& action) {
                    "of each block")
       ->check(CLI::IsMember({"matrix", "block"}))
       ->capture_default_str();
+  command->add_option("--plot", options->plot, "Draw the matrix and its rank profile: SVG")
+      ->type_name("FILE");
   add_json(*command, options->json);
   command->footer(
       "Exit status 0: measured, or the property holds; 1: it does not hold; 2: bad usage or "

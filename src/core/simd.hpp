@@ -1,5 +1,6 @@
 /// \file
-/// Vectors of lanes for leaf loops, and the attribute that compiles such a loop for several instruction sets.
+/// Vectors of lanes for leaf loops, and the attribute that compiles such a loop for several
+/// instruction sets.
 #pragma once
 
 #include <cstring>
@@ -7,8 +8,9 @@
 
 #include "structmat/core/scalar.hpp"
 
-/// The function is compiled for AVX-512 (x86-64-v4), AVX2 (v3) and the baseline; the loader picks one.
-/// Sanitizers cannot instrument the resolver that does so, and clang 14 does not clone templates.
+/// The function is compiled for AVX-512 (x86-64-v4), AVX2 (v3) and the baseline; the loader picks
+/// one. Sanitizers cannot instrument the resolver that does so, and clang 14 does not clone
+/// templates.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define STRUCTMAT_CLONES \
@@ -20,7 +22,8 @@
 /// For lambdas inside cloned functions.
 #define STRUCTMAT_ALWAYS __attribute__((always_inline))
 
-/// Bodies of cloned functions must be inlined into each clone to be compiled for its instruction set.
+/// Bodies of cloned functions must be inlined into each clone to be compiled for its instruction
+/// set.
 #define STRUCTMAT_INLINE inline __attribute__((always_inline))
 
 namespace structmat::simd {

@@ -12,7 +12,8 @@
 
 namespace structmat {
 
-/// The number of threads that exec::cpu{requested} may use here: one inside somebody else's parallel region.
+/// The number of threads that exec::cpu{requested} may use here: one inside somebody else's
+/// parallel region.
 inline int thread_count([[maybe_unused]] int requested) {
 #ifdef _OPENMP
   if (omp_in_parallel()) return 1;
@@ -22,7 +23,8 @@ inline int thread_count([[maybe_unused]] int requested) {
 #endif
 }
 
-/// task(i) for 0 <= i < count on `team` threads; returns when all are done and rethrows the first exception.
+/// task(i) for 0 <= i < count on `team` threads; returns when all are done and rethrows the first
+/// exception.
 template <class Task>
 void parallel_for([[maybe_unused]] int team, index_t count, const Task& task) {
 #ifdef _OPENMP

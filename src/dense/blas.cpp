@@ -59,23 +59,23 @@ std::string shape(index_t m, index_t n) {
   return std::to_string(m) + " x " + std::to_string(n);
 }
 
-#define STRUCTMAT_REAL(T, P)                                                                      \
+#define STRUCTMAT_REAL(T, P)                                                                       \
   void call_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, T alpha, const T* a, \
-                 int lda, const T* b, int ldb, T beta, T* c, int ldc) {                           \
-    cblas_##P##gemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);         \
-  }                                                                                               \
-  void call_gemv(CBLAS_TRANSPOSE t, int m, int n, T alpha, const T* a, int lda, const T* x,       \
-                 int incx, T beta, T* y, int incy) {                                              \
-    cblas_##P##gemv(CblasRowMajor, t, m, n, alpha, a, lda, x, incx, beta, y, incy);               \
+                 int lda, const T* b, int ldb, T beta, T* c, int ldc) {                            \
+    cblas_##P##gemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);          \
+  }                                                                                                \
+  void call_gemv(CBLAS_TRANSPOSE t, int m, int n, T alpha, const T* a, int lda, const T* x,        \
+                 int incx, T beta, T* y, int incy) {                                               \
+    cblas_##P##gemv(CblasRowMajor, t, m, n, alpha, a, lda, x, incx, beta, y, incy);                \
   }
-#define STRUCTMAT_COMPLEX(T, P)                                                                   \
+#define STRUCTMAT_COMPLEX(T, P)                                                                    \
   void call_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, T alpha, const T* a, \
-                 int lda, const T* b, int ldb, T beta, T* c, int ldc) {                           \
-    cblas_##P##gemm(CblasRowMajor, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);       \
-  }                                                                                               \
-  void call_gemv(CBLAS_TRANSPOSE t, int m, int n, T alpha, const T* a, int lda, const T* x,       \
-                 int incx, T beta, T* y, int incy) {                                              \
-    cblas_##P##gemv(CblasRowMajor, t, m, n, &alpha, a, lda, x, incx, &beta, y, incy);             \
+                 int lda, const T* b, int ldb, T beta, T* c, int ldc) {                            \
+    cblas_##P##gemm(CblasRowMajor, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);        \
+  }                                                                                                \
+  void call_gemv(CBLAS_TRANSPOSE t, int m, int n, T alpha, const T* a, int lda, const T* x,        \
+                 int incx, T beta, T* y, int incy) {                                               \
+    cblas_##P##gemv(CblasRowMajor, t, m, n, &alpha, a, lda, x, incx, &beta, y, incy);              \
   }
 STRUCTMAT_REAL(float, s)
 STRUCTMAT_REAL(double, d)
@@ -96,19 +96,21 @@ template <Scalar T>
 void gemm(Op op_a, Op op_b, T alpha, View<const T, 2> a, View<const T, 2> b, T beta, View<T, 2> c) {
   const index_t m = c.extent(0), n = c.extent(1);
   const index_t rows = a.extent(op_a == Op::none ? 0 : 1), k = a.extent(op_a == Op::none ? 1 : 0);
-  const index_t inner = b.extent(op_b == Op::none ? 0 : 1), cols = b.extent(op_b == Op::none ? 1 : 0);
+  const index_t inner = b.extent(op_b == Op::none ? 0 : 1),
+                cols = b.extent(op_b == Op::none ? 1 : 0);
   if (rows != m || cols != n || inner != k) {
-    throw ShapeError("dense::gemm: op(A) is " + shape(rows, k) + ", op(B) is " + shape(inner, cols) +
-                     ", C is " + shape(m, n));
+    throw ShapeError("dense::gemm: op(A) is " + shape(rows, k) + ", op(B) is " +
+                     shape(inner, cols) + ", C is " + shape(m, n));
   }
   if (m == 0 || n == 0) return;
   if (k == 0) return scale(beta, c);
   const Layout la = layout(a, "dense::gemm", "A"), lb = layout(b, "dense::gemm", "B"),
                lc = layout(c, "dense::gemm", "C");
   if (lc.transposed) throw Unsupported("dense::gemm: C is column-major, it must be row-major");
-  call_gemm(blas_op(op_a, la.transposed, "dense::gemm"), blas_op(op_b, lb.transposed, "dense::gemm"),
-            narrow(m, "extent"), narrow(n, "extent"), narrow(k, "extent"), alpha, a.data(),
-            la.leading, b.data(), lb.leading, beta, c.data(), lc.leading);
+  call_gemm(blas_op(op_a, la.transposed, "dense::gemm"),
+            blas_op(op_b, lb.transposed, "dense::gemm"), narrow(m, "extent"), narrow(n, "extent"),
+            narrow(k, "extent"), alpha, a.data(), la.leading, b.data(), lb.leading, beta, c.data(),
+            lc.leading);
 }
 
 template <Scalar T>
@@ -124,7 +126,8 @@ void gemv(Op op, T alpha, View<const T, 2> a, View<const T, 1> x, T beta, View<T
   const auto first = [](const auto& v) {  // BLAS counts from the lowest address
     return v.stride(0) < 0 ? v.data() + (v.extent(0) - 1) * v.stride(0) : v.data();
   };
-  const index_t stored_rows = a.extent(la.transposed ? 1 : 0), stored_cols = a.extent(la.transposed ? 0 : 1);
+  const index_t stored_rows = a.extent(la.transposed ? 1 : 0),
+                stored_cols = a.extent(la.transposed ? 0 : 1);
   call_gemv(blas_op(op, la.transposed, "dense::gemv"), narrow(stored_rows, "extent"),
             narrow(stored_cols, "extent"), alpha, a.data(), la.leading, first(x),
             narrow(n == 1 ? 1 : x.stride(0), "stride"), beta, first(y),
@@ -134,10 +137,13 @@ void gemv(Op op, T alpha, View<const T, 2> a, View<const T, 1> x, T beta, View<T
 std::string blas_core() {
   return openblas_get_corename != nullptr ? openblas_get_corename() : "";
 }
-int blas_threads() { return openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 0; }
+int blas_threads() {
+  return openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 0;
+}
 
-#define STRUCTMAT_INSTANTIATE(T)                                                                   \
-  template STRUCTMAT_EXPORT void gemm<T>(Op, Op, T, View<const T, 2>, View<const T, 2>, T, View<T, 2>); \
+#define STRUCTMAT_INSTANTIATE(T)                                                           \
+  template STRUCTMAT_EXPORT void gemm<T>(Op, Op, T, View<const T, 2>, View<const T, 2>, T, \
+                                         View<T, 2>);                                      \
   template STRUCTMAT_EXPORT void gemv<T>(Op, T, View<const T, 2>, View<const T, 1>, T, View<T, 1>);
 STRUCTMAT_INSTANTIATE(float)
 STRUCTMAT_INSTANTIATE(double)

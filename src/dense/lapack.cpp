@@ -18,7 +18,8 @@ lapack_int leading(const View<T, 2>& a, const char* operation) {
   }
   const index_t ld = a.extent(1) > 1 ? a.stride(1) : least;
   if (ld > INT_MAX || a.extent(1) > INT_MAX) {
-    throw Unsupported(std::string(operation) + ": extents exceed the 32-bit integers of this LAPACK");
+    throw Unsupported(std::string(operation) +
+                      ": extents exceed the 32-bit integers of this LAPACK");
   }
   return static_cast<lapack_int>(ld);
 }
@@ -30,12 +31,12 @@ void require(lapack_int info, const char* operation, const char* routine) {
   }
 }
 
-#define STRUCTMAT_DISPATCH(T, routine, ...)                                                  \
-  [&] {                                                                                      \
-    if constexpr (std::same_as<T, float>) LAPACK_s##routine(__VA_ARGS__);                    \
-    if constexpr (std::same_as<T, double>) LAPACK_d##routine(__VA_ARGS__);                   \
-    if constexpr (std::same_as<T, std::complex<float>>) LAPACK_c##routine(__VA_ARGS__);      \
-    if constexpr (std::same_as<T, std::complex<double>>) LAPACK_z##routine(__VA_ARGS__);     \
+#define STRUCTMAT_DISPATCH(T, routine, ...)                                              \
+  [&] {                                                                                  \
+    if constexpr (std::same_as<T, float>) LAPACK_s##routine(__VA_ARGS__);                \
+    if constexpr (std::same_as<T, double>) LAPACK_d##routine(__VA_ARGS__);               \
+    if constexpr (std::same_as<T, std::complex<float>>) LAPACK_c##routine(__VA_ARGS__);  \
+    if constexpr (std::same_as<T, std::complex<double>>) LAPACK_z##routine(__VA_ARGS__); \
   }()
 
 template <Scalar T>
@@ -56,9 +57,8 @@ void gesvd(const char* operation, char job_vh, const View<T, 2>& a, const View<r
   [[maybe_unused]] Array<real_t<T>, 1> real_work({is_complex_v<T> ? 5 * smaller : 0});
   const auto call = [&](T* work) {
     if constexpr (is_complex_v<T>) {
-      STRUCTMAT_DISPATCH(T, gesvd, &job_u, &job_vh, &m, &n, a.data(), &lda, s.data(),
-                         &no_u, &ld_u, vh.data(), &ld_vh, work, &length,
-                         real_work.data(), &info);
+      STRUCTMAT_DISPATCH(T, gesvd, &job_u, &job_vh, &m, &n, a.data(), &lda, s.data(), &no_u, &ld_u,
+                         vh.data(), &ld_vh, work, &length, real_work.data(), &info);
     } else {
       STRUCTMAT_DISPATCH(T, gesvd, &job_u, &job_vh, &m, &n, a.data(), &lda, s.data(), &no_u, &ld_u,
                          vh.data(), &ld_vh, work, &length, &info);
@@ -84,8 +84,8 @@ void qr_factor(View<T, 2> a) {
   const lapack_int panel = std::min<lapack_int>(32, smaller);
   Array<T, 1> t({panel * smaller}, uninitialized), work({panel * n}, uninitialized);
   lapack_int info = 0;
-  STRUCTMAT_DISPATCH(T, geqrt, &m, &n, &panel, a.data(), &lda, t.data(), &panel,
-                     work.data(), &info);
+  STRUCTMAT_DISPATCH(T, geqrt, &m, &n, &panel, a.data(), &lda, t.data(), &panel, work.data(),
+                     &info);
   require(info, "dense::qr_factor", "geqrt");
 }
 
@@ -99,8 +99,8 @@ void singular_values(View<T, 2> a, View<real_t<T>, 1> s) {
   gesvd("dense::singular_values", 'N', a, s, View<T, 2>{});
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                       \
-  template STRUCTMAT_EXPORT void qr_factor<T>(View<T, 2>);                             \
+#define STRUCTMAT_INSTANTIATE(T)                                                           \
+  template STRUCTMAT_EXPORT void qr_factor<T>(View<T, 2>);                                 \
   template STRUCTMAT_EXPORT void svd_right<T>(View<T, 2>, View<real_t<T>, 1>, View<T, 2>); \
   template STRUCTMAT_EXPORT void singular_values<T>(View<T, 2>, View<real_t<T>, 1>);
 STRUCTMAT_INSTANTIATE(float)

@@ -36,7 +36,9 @@ double frobenius_norm(View<const T, 2> a) {
 
 template <Scalar T>
 void require_finite(const char* operation, View<const T, 2> a) {
-  const auto finite = [](const T& v) { return std::isfinite(std::real(v)) && std::isfinite(std::imag(v)); };
+  const auto finite = [](const T& v) {
+    return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
+  };
   for (index_t i = 0; i < a.extent(0); ++i) {
     for (index_t j = 0; j < a.extent(1); ++j) {
       if (!finite(a(i, j))) {
@@ -49,7 +51,7 @@ void require_finite(const char* operation, View<const T, 2> a) {
   }
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                       \
+#define STRUCTMAT_INSTANTIATE(T)                                        \
   template STRUCTMAT_EXPORT double frobenius_norm<T>(View<const T, 2>); \
   template STRUCTMAT_EXPORT void require_finite<T>(const char*, View<const T, 2>);
 STRUCTMAT_INSTANTIATE(float)

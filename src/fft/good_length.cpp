@@ -9,8 +9,8 @@ index_t good_length(index_t n) {
     throw ShapeError("fft::good_length: n is " + std::to_string(n) +
                      ", it must lie between 0 and 2^62");
   }
-  // All products of powers of 7, 5 and 3 below n, each filled up with twos. The power of two itself bounds
-  // them, so that nothing overflows.
+  // All products of powers of 7, 5 and 3 below n, each filled up with twos. The power of two itself
+  // bounds them, so that nothing overflows.
   index_t best = 1;
   while (best < n) best *= 2;
   for (index_t p7 = 1; p7 < best; p7 *= 7) {

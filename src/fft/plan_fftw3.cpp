@@ -69,7 +69,8 @@ void check_operand(const char* operation, const char* name, const View<T, 2>& v,
                      std::to_string(v.extent(1)) + "), the plan needs (" + std::to_string(batch) +
                      ", " + std::to_string(cols) + ")");
   }
-  if (!v.is_row_major()) throw Unsupported(start + " has strides, the plan needs rows without gaps");
+  if (!v.is_row_major())
+    throw Unsupported(start + " has strides, the plan needs rows without gaps");
   if (overlaps(v, other)) throw DomainError(start + " overlaps the other operand");
 }
 
@@ -144,9 +145,8 @@ struct Plan<T>::Back {
     typename F::plan plan = nullptr;
     if constexpr (is_complex_v<T>) {
       auto* signal = fftw_pointer<typename F::complex>(x.data());
-      plan = is_forward
-                 ? F::plan_c2c(1, &length, 1, &rows, signal, spectrum, FFTW_FORWARD, flags)
-                 : F::plan_c2c(1, &length, 1, &rows, spectrum, signal, FFTW_BACKWARD, flags);
+      plan = is_forward ? F::plan_c2c(1, &length, 1, &rows, signal, spectrum, FFTW_FORWARD, flags)
+                        : F::plan_c2c(1, &length, 1, &rows, spectrum, signal, FFTW_BACKWARD, flags);
     } else {
       plan = is_forward ? F::plan_r2c(1, &length, 1, &rows, x.data(), spectrum, flags)
                         : F::plan_c2r(1, &length, 1, &rows, spectrum, x.data(), flags);

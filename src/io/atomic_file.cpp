@@ -24,8 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A signal handler may neither lock nor allocate, so the pending names lie in a fixed table. A slot goes
-/// empty -> filling -> pending -> empty; the handler holds it in `removing` while it reads the name.
+/// A signal handler may neither lock nor allocate, so the pending names lie in a fixed table. A
+/// slot goes empty -> filling -> pending -> empty; the handler holds it in `removing` while it
+/// reads the name.
 enum State : int { empty, filling, pending, removing };
 
 struct Slot {
@@ -57,11 +58,15 @@ void release_pending(int slot) noexcept {
 
 /// The file that a rename must replace: links are followed, also those that lead to no file yet.
 fs::path resolve(const fs::path& target) {
-  std::error_code ignored;
-  const fs::path absolute = fs::absolute(target);
-  if (!fs::is_symlink(fs::symlink_status(absolute, ignored))) return absolute;
-  const fs::path followed = fs::weakly_canonical(absolute, ignored);
-  return followed.empty() ? absolute : followed;
+  fs::path path = fs::absolute(target);
+  std::error_code code;
+  // The kernel's own limit; a longer chain, or a loop, is reported by the stat that follows.
+  for (int links = 0; links < 40; ++links) {
+    const fs::path next = fs::read_symlink(path, code);
+    if (code) break;
+    path = path.parent_path() / next;
+  }
+  return path;
 }
 
 std::string temporary_name(const fs::path& target) {
@@ -82,6 +87,7 @@ AtomicFile::AtomicFile(const fs::path& target, std::string operation)
   target_ = resolve(target);
   struct stat existing {};
   const bool exists = ::stat(target_.c_str(), &existing) == 0;
+  if (!exists && errno != ENOENT) fail("cannot be written", errno);
   if (exists && !S_ISREG(existing.st_mode)) {
     throw FileError(operation_ + ": " + target.string() +
                     ": exists and is not a regular file; it would be replaced");
@@ -89,7 +95,8 @@ AtomicFile::AtomicFile(const fs::path& target, std::string operation)
   temporary_ = temporary_name(target_);
   if (temporary_.size() >= PATH_MAX) fail("cannot create a temporary file beside it", ENAMETOOLONG);
 
-  // Registered before it exists: a signal between the two then finds nothing to remove, not an orphan.
+  // Registered before it exists: a signal between the two then finds nothing to remove, not an
+  // orphan.
   slot_ = register_pending(temporary_);
   if (slot_ < 0) {
     throw FileError(operation_ + ": " + target.string() + ": " + std::to_string(slots.size()) +
@@ -109,7 +116,9 @@ AtomicFile::AtomicFile(const fs::path& target, std::string operation)
   }
 }
 
-AtomicFile::~AtomicFile() { discard(); }
+AtomicFile::~AtomicFile() {
+  discard();
+}
 
 void AtomicFile::fail(const char* action, int code) const {
   throw FileError(operation_ + ": " + target_.string() + ": " + action + ": " +
@@ -151,8 +160,7 @@ void AtomicFile::commit(bool sync) {
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot rename to it", errno);
   release_pending(std::exchange(slot_, -1));
   if (sync) {
-    const int folder =
-        ::open(target_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int folder = ::open(target_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const bool flushed = folder >= 0 && ::fsync(folder) == 0;
     const int code = errno;
     if (folder >= 0) ::close(folder);

@@ -10,9 +10,9 @@
 
 namespace structmat::io::detail {
 
-/// Maps a regular file; reads a pipe to its end. The mapping is private and read-only; the file must not be
-/// shortened by others while it is held (renaming a new one over it is fine).
-/// Throws FileError: no such file, no permission, a folder or a device.
+/// Maps a regular file; reads a pipe to its end. The mapping is private and read-only; the file
+/// must not be shortened by others while it is held (renaming a new one over it is fine). Throws
+/// FileError: no such file, no permission, a folder or a device.
 class FileBytes {
  public:
   FileBytes(const std::filesystem::path& path, const char* operation);

@@ -13,9 +13,9 @@ namespace structmat::io {
 
 namespace {
 
+using detail::excerpt;
 using detail::Lines;
 using detail::NumberStatus;
-using detail::excerpt;
 using detail::Source;
 
 constexpr const char* read_operation = "io::read_matrix_market";
@@ -66,7 +66,8 @@ class Parser {
     const auto word = [&] { return std::string(detail::next_word(line_)); };
 
     const std::string object = word();
-    const bool is_matrix = choose<bool>("the object", object, {{"matrix", true}, {"vector", false}});
+    const bool is_matrix =
+        choose<bool>("the object", object, {{"matrix", true}, {"vector", false}});
     if (!is_matrix) fail<Unsupported>("objects of kind \"vector\" are not read");
     banner_.coordinate =
         choose<bool>("the format", word(), {{"array", false}, {"coordinate", true}});
@@ -236,6 +237,7 @@ class Parser {
     const index_t entries = triangle ? rows * (strict ? rows - 1 : rows + 1) / 2 : rows * cols;
     check_entries(entries, is_complex_v<T> ? 4 : 2);
     Array<T, 2> result({rows, cols});
+    if (entries == 0) return result;  // 0 rows can have 10^18 columns to walk through
     index_t done = 0;
     for (index_t j = 0; j < cols; ++j) {
       for (index_t i = triangle ? j + strict : 0; i < rows; ++i) {
@@ -285,7 +287,8 @@ void write_matrix(const std::filesystem::path& path, const View<const T, 2>& mat
              " general\n" + std::to_string(matrix.extent(0)) + " " +
              std::to_string(matrix.extent(1)) + "\n");
   std::string line;
-  for (index_t j = 0; j < matrix.extent(1); ++j) {
+  const index_t cols = matrix.empty() ? 0 : matrix.extent(1);
+  for (index_t j = 0; j < cols; ++j) {
     for (index_t i = 0; i < matrix.extent(0); ++i) {
       line.clear();
       if constexpr (is_complex_v<T>) {

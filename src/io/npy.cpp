@@ -44,7 +44,8 @@ struct Decode {
     if constexpr (is_complex_v<T>) {
       return T(first, load<Raw>(p + sizeof(Raw), swap));
     } else if constexpr (std::is_integral_v<Raw>) {
-      // A double below 2^64 converts back to the integer it was rounded from only if nothing was rounded.
+      // A double below 2^64 converts back to the integer it was rounded from only if nothing was
+      // rounded.
       const double value = static_cast<double>(first);
       const double end = std::ldexp(1.0, 8 * sizeof(Raw) - std::is_signed_v<Raw>);
       if (value >= end || static_cast<Raw>(value) != first) return std::nullopt;

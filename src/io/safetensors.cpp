@@ -18,9 +18,9 @@ constexpr const char* read_operation = "io::read_safetensors";
 /// Bits of one element; 0 for a dtype that the format does not have.
 std::size_t element_bits(std::string_view dtype) {
   constexpr std::pair<std::string_view, std::size_t> widths[] = {
-      {"BOOL", 8},    {"U8", 8},   {"I8", 8},    {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8},
-      {"I16", 16},    {"U16", 16}, {"F16", 16},  {"BF16", 16},   {"I32", 32},    {"U32", 32},
-      {"F32", 32},    {"I64", 64}, {"U64", 64},  {"F64", 64},    {"C64", 64},
+      {"BOOL", 8}, {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8},
+      {"I16", 16}, {"U16", 16}, {"F16", 16}, {"BF16", 16},   {"I32", 32},    {"U32", 32},
+      {"F32", 32}, {"I64", 64}, {"U64", 64}, {"F64", 64},    {"C64", 64},
   };
   for (const auto& [name, bits] : widths) {
     if (name == dtype) return bits;
@@ -28,7 +28,8 @@ std::size_t element_bits(std::string_view dtype) {
   return 0;
 }
 
-/// Extents whose non-zero product overflows are refused even if another extent is zero: strides would overflow.
+/// Extents whose non-zero product overflows are refused even if another extent is zero: strides
+/// would overflow.
 bool fits(const std::vector<index_t>& shape, std::size_t element_bytes, std::size_t& bytes) {
   index_t product = static_cast<index_t>(element_bytes);
   bool empty = false;
@@ -75,8 +76,8 @@ void check_tensors(const std::map<std::string, TensorInfo>& tensors, std::size_t
     covered = info->end;
   }
   if (covered != data_bytes) {
-    source.fail("end of the data", std::to_string(data_bytes - covered) +
-                                       " bytes belong to no tensor");
+    source.fail("end of the data",
+                std::to_string(data_bytes - covered) + " bytes belong to no tensor");
   }
 }
 
@@ -141,7 +142,8 @@ Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::strin
                               std::to_string(bytes.size() - prefix) + " more (and 100 MB at most)");
   }
   detail::SafetensorsHeader header = detail::parse_safetensors_header(
-      {reinterpret_cast<const char*>(bytes.data()) + prefix, static_cast<std::size_t>(length)}, source);
+      {reinterpret_cast<const char*>(bytes.data()) + prefix, static_cast<std::size_t>(length)},
+      source);
 
   Safetensors result;
   result.file_ = name;

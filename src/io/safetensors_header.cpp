@@ -8,8 +8,9 @@ namespace structmat::io::detail {
 
 namespace {
 
-/// Receives the events of the JSON parser. Every level has one form, so the level and the last keys are all
-/// the state there is: { name: { key: value } }, where the value is a string or an array of integers.
+/// Receives the events of the JSON parser. Every level has one form, so the level and the last keys
+/// are all the state there is: { name: { key: value } }, where the value is a string or an array of
+/// integers.
 class Handler : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Handler(const Source& source) : source_(source) {}
@@ -27,8 +28,8 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     if (level_ == 1) {
       name_ = text;
       in_metadata_ = text == metadata_name;
-      const bool is_new =
-          in_metadata_ ? !std::exchange(has_metadata_, true) : header.tensors.try_emplace(text).second;
+      const bool is_new = in_metadata_ ? !std::exchange(has_metadata_, true)
+                                       : header.tensors.try_emplace(text).second;
       if (!is_new) fail("the name appears twice");
     } else {
       field_ = text;

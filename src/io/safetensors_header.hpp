@@ -26,8 +26,8 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads the JSON, without building a document: memory is in proportion to what is kept, and nesting is
-/// bounded. Checks the form only, not that the numbers fit together. Throws FileError.
+/// Reads the JSON, without building a document: memory is in proportion to what is kept, and
+/// nesting is bounded. Checks the form only, not that the numbers fit together. Throws FileError.
 SafetensorsHeader parse_safetensors_header(std::string_view json, const Source& source);
 
 }  // namespace structmat::io::detail

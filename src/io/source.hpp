@@ -9,7 +9,8 @@
 
 namespace structmat::io::detail {
 
-/// A piece of an untrusted file, fit for a message: printable, at most 40 characters, in double quotes.
+/// A piece of an untrusted file, fit for a message: printable, at most 40 characters, in double
+/// quotes.
 inline std::string excerpt(std::string_view text) {
   constexpr std::size_t longest = 40;
   std::string result = "\"";

@@ -5,8 +5,9 @@
 
 namespace structmat {
 
-// Sweeping down, the lower triangle reads x with q and writes y with p; sweeping up, the upper one reads with h
-// and writes with g. The transpose exchanges the triangles, and in each of them the two roles.
+// Sweeping down, the lower triangle reads x with q and writes y with p; sweeping up, the upper one
+// reads with h and writes with g. The transpose exchanges the triangles, and in each of them the
+// two roles.
 template <Scalar T, transition::Uniform K>
 void apply(const exec::cpu& e, const QuasiseparableView<T, K>& matrix, Op op, View<const T, 3> x,
            View<T, 3> y) {
@@ -37,22 +38,21 @@ template <Scalar T>
 void apply(const exec::cpu&, const Quasiseparable<T, transition::Block>& m, Op op,
            View<const T, 3> x, View<T, 3> y) {
   const index_t n = m.size();
-  const index_t batch =
-      detail::check_operands("quasiseparable::apply", m.batch(), n, n, x, y);
+  const index_t batch = detail::check_operands("quasiseparable::apply", m.batch(), n, n, x, y);
   recurrence::apply_block<T>({m.partition, &m.lower, &m.upper_transposed, m.diagonal, false}, op,
                              x.broadcast(0, batch), y);
 }
 
-#define STRUCTMAT_INSTANTIATE(T, K)                                                             \
-  template STRUCTMAT_EXPORT void apply<T, transition::K>(                                       \
-      const exec::cpu&, const QuasiseparableView<T, transition::K>&, Op, View<const T, 3>,      \
+#define STRUCTMAT_INSTANTIATE(T, K)                                                        \
+  template STRUCTMAT_EXPORT void apply<T, transition::K>(                                  \
+      const exec::cpu&, const QuasiseparableView<T, transition::K>&, Op, View<const T, 3>, \
       View<T, 3>);
-#define STRUCTMAT_INSTANTIATE_KINDS(T)                                                          \
-  STRUCTMAT_INSTANTIATE(T, Scalar)                                                              \
-  STRUCTMAT_INSTANTIATE(T, Diagonal)                                                            \
-  STRUCTMAT_INSTANTIATE(T, Dense)                                                               \
-  template STRUCTMAT_EXPORT void apply<T>(const exec::cpu&,                                     \
-                                          const Quasiseparable<T, transition::Block>&, Op,      \
+#define STRUCTMAT_INSTANTIATE_KINDS(T)                                                     \
+  STRUCTMAT_INSTANTIATE(T, Scalar)                                                         \
+  STRUCTMAT_INSTANTIATE(T, Diagonal)                                                       \
+  STRUCTMAT_INSTANTIATE(T, Dense)                                                          \
+  template STRUCTMAT_EXPORT void apply<T>(const exec::cpu&,                                \
+                                          const Quasiseparable<T, transition::Block>&, Op, \
                                           View<const T, 3>, View<T, 3>);
 STRUCTMAT_INSTANTIATE_KINDS(float)
 STRUCTMAT_INSTANTIATE_KINDS(double)

@@ -16,14 +16,15 @@ QuasiseparableView<T, K, Space> checked(QuasiseparableView<T, K, Space> m, const
   shape.require("h", m.h, order.upper);
   shape.require("b", m.b, order.upper);
   const index_t all = shape.batch();
-  return {m.p.broadcast(0, all), m.q.broadcast(0, all), m.a.broadcast(0, all), m.d.broadcast(0, all),
-          m.g.broadcast(0, all), m.h.broadcast(0, all), m.b.broadcast(0, all)};
+  return {m.p.broadcast(0, all), m.q.broadcast(0, all), m.a.broadcast(0, all),
+          m.d.broadcast(0, all), m.g.broadcast(0, all), m.h.broadcast(0, all),
+          m.b.broadcast(0, all)};
 }
 
-#define STRUCTMAT_INSTANTIATE(T, K, S)                                                    \
-  template STRUCTMAT_EXPORT QuasiseparableView<T, transition::K, space::S>                \
-  checked<T, transition::K, space::S>(QuasiseparableView<T, transition::K, space::S>,     \
-                                      const char*, index_t);
+#define STRUCTMAT_INSTANTIATE(T, K, S)                                                             \
+  template STRUCTMAT_EXPORT QuasiseparableView<T, transition::K, space::S>                         \
+  checked<T, transition::K, space::S>(QuasiseparableView<T, transition::K, space::S>, const char*, \
+                                      index_t);
 #define STRUCTMAT_INSTANTIATE_SPACES(T)    \
   STRUCTMAT_INSTANTIATE(T, Scalar, host)   \
   STRUCTMAT_INSTANTIATE(T, Diagonal, host) \

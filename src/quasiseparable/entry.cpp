@@ -35,7 +35,8 @@ void to_dense(const QuasiseparableView<T, K>& matrix, View<T, 3> dense) {
     }
   };
   for (index_t b = 0; b < m.batch(); ++b) {
-    const auto p = m.p.select(0, b), q = m.q.select(0, b), g = m.g.select(0, b), h = m.h.select(0, b);
+    const auto p = m.p.select(0, b), q = m.q.select(0, b), g = m.g.select(0, b),
+               h = m.h.select(0, b);
     const auto lower = m.a.select(0, b), upper = m.b.select(0, b);
     for (index_t i = 0; i < n; ++i) {
       const View<T, 1> target = dense.select(0, b).select(0, i);
@@ -72,18 +73,18 @@ void to_dense(const Quasiseparable<T, transition::Block>& m, View<T, 3> dense) {
   }
 }
 
-#define STRUCTMAT_INSTANTIATE(T, K)                                                             \
-  template STRUCTMAT_EXPORT T entry<T, transition::K>(                                          \
-      const QuasiseparableView<T, transition::K>&, index_t, index_t, index_t);                  \
-  template STRUCTMAT_EXPORT void to_dense<T, transition::K>(                                    \
+#define STRUCTMAT_INSTANTIATE(T, K)                                                                \
+  template STRUCTMAT_EXPORT T entry<T, transition::K>(const QuasiseparableView<T, transition::K>&, \
+                                                      index_t, index_t, index_t);                  \
+  template STRUCTMAT_EXPORT void to_dense<T, transition::K>(                                       \
       const QuasiseparableView<T, transition::K>&, View<T, 3>);
-#define STRUCTMAT_INSTANTIATE_KINDS(T)                                                          \
-  STRUCTMAT_INSTANTIATE(T, Scalar)                                                              \
-  STRUCTMAT_INSTANTIATE(T, Diagonal)                                                            \
-  STRUCTMAT_INSTANTIATE(T, Dense)                                                               \
-  template STRUCTMAT_EXPORT T entry<T>(const Quasiseparable<T, transition::Block>&, index_t,    \
-                                       index_t, index_t);                                       \
-  template STRUCTMAT_EXPORT void to_dense<T>(const Quasiseparable<T, transition::Block>&,       \
+#define STRUCTMAT_INSTANTIATE_KINDS(T)                                                       \
+  STRUCTMAT_INSTANTIATE(T, Scalar)                                                           \
+  STRUCTMAT_INSTANTIATE(T, Diagonal)                                                         \
+  STRUCTMAT_INSTANTIATE(T, Dense)                                                            \
+  template STRUCTMAT_EXPORT T entry<T>(const Quasiseparable<T, transition::Block>&, index_t, \
+                                       index_t, index_t);                                    \
+  template STRUCTMAT_EXPORT void to_dense<T>(const Quasiseparable<T, transition::Block>&,    \
                                              View<T, 3>);
 STRUCTMAT_INSTANTIATE_KINDS(float)
 STRUCTMAT_INSTANTIATE_KINDS(double)

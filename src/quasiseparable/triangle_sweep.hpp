@@ -1,10 +1,12 @@
 /// \file
-/// The sweep over block columns of one dense strictly lower triangle that from_dense and verify share.
+/// The sweep over block columns of one dense strictly lower triangle that from_dense and verify
+/// share.
 ///
-/// Before block i, the block M(o_i:n, 0:o_i) is carried as C W with W of orthonormal rows. The first rows of C
-/// are the generator P_i. The rest of C beside the new columns,
+/// Before block i, the block M(o_i:n, 0:o_i) is carried as C W with W of orthonormal rows. The
+/// first rows of C are the generator P_i. The rest of C beside the new columns,
 ///   X = [C without its first rows, M(o_{i+1}:n, o_i:o_{i+1})] = U S V^H,
-/// gives the next one: C' = X V, [A_i, Q_i^T] = V^H. Only the R factor of X and the SVD of that are needed.
+/// gives the next one: C' = X V, [A_i, Q_i^T] = V^H. Only the R factor of X and the SVD of that are
+/// needed.
 ///
 /// Source: Chandrasekaran et al. (2005), section 3.
 #pragma once
@@ -20,10 +22,10 @@ namespace structmat::quasiseparable {
 
 /// How much of X may go.
 struct Truncation {
-  double tail = 0;                      ///< sqrt of the sum of squared singular values that are dropped
-  index_t most = INT64_MAX;             ///< never keep more than this many
-  bool by_row = false;                  ///< rows of X count as if they had norm 1: every later block of rows is then
-                                        ///< exact to `tail` relative to its own norm
+  double tail = 0;           ///< sqrt of the sum of squared singular values that are dropped
+  index_t most = INT64_MAX;  ///< never keep more than this many
+  bool by_row = false;  ///< rows of X count as if they had norm 1: every later block of rows is
+                        ///< then exact to `tail` relative to its own norm
 };
 
 template <Scalar T>
@@ -40,7 +42,8 @@ class TriangleSweep {
   /// P of the next block of `size` rows starting at `begin`: (size, state).
   Array<T, 2> rows(index_t begin, index_t size) const {
     Array<T, 2> p({size, state_}, uninitialized);
-    copy(View<const T, 2>(carried_.view().slice(0, 0, state_).slice(1, begin, begin + size).transposed()),
+    copy(View<const T, 2>(
+             carried_.view().slice(0, 0, state_).slice(1, begin, begin + size).transposed()),
          p.view());
     return p;
   }
@@ -97,8 +100,8 @@ class TriangleSweep {
   /// [A, Q^T] of the block just passed: (state, size + state before).
   const Array<T, 2>& basis() const { return basis_; }
 
-  /// F with F^H F = X^H X up to what was dropped: (state, size + state before). Rows of M below the block just
-  /// passed have the singular values of F, column for column.
+  /// F with F^H F = X^H X up to what was dropped: (state, size + state before). Rows of M below the
+  /// block just passed have the singular values of F, column for column.
   Array<T, 2> tail_factor(bool by_row) const {
     Array<T, 2> f = basis_;
     if (!by_row) {
@@ -152,7 +155,8 @@ class TriangleSweep {
     }
   }
 
-  /// Singular values and right singular vectors of x (overwritten), through its R factor if it is tall.
+  /// Singular values and right singular vectors of x (overwritten), through its R factor if it is
+  /// tall.
   static void reduce(const View<T, 2>& x, Array<R, 1>& values, const View<T, 2>& vh) {
     const index_t rows = x.extent(0), columns = x.extent(1);
     if (rows <= columns) return dense::svd_right<T>(x, values, vh);
@@ -172,8 +176,8 @@ class TriangleSweep {
   double dropped_squares_ = 0, norm_ = 0;
 };
 
-/// Rows of the next block: about the order so far, which balances the work per column, (r + m)^2 / m, and the
-/// storage, 4 r + 2 r^2 / m + m.
+/// Rows of the next block: about the order so far, which balances the work per column, (r + m)^2 /
+/// m, and the storage, 4 r + 2 r^2 / m + m.
 inline index_t next_block(index_t order, index_t left) {
   constexpr index_t least = 8, most = 256;
   return std::min(left, std::clamp(order, least, most));

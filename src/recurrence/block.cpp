@@ -35,12 +35,14 @@ BlockTriangle<T>::BlockTriangle(const Partition& partition, std::vector<index_t>
                      std::to_string(blocks) + " blocks, expected " + std::to_string(blocks + 1));
   }
   if (states_.front() != 0 || states_.back() != 0) {
-    throw ShapeError("block_triangle: the states before the first and after the last block have sizes " +
-                     std::to_string(states_.front()) + " and " + std::to_string(states_.back()) +
-                     ", expected 0");
+    throw ShapeError(
+        "block_triangle: the states before the first and after the last block have sizes " +
+        std::to_string(states_.front()) + " and " + std::to_string(states_.back()) +
+        ", expected 0");
   }
   p_ = Array<T, 2>({batch, place(p_at_, blocks, [&](index_t i) { return rows_[i] * states_[i]; })});
-  q_ = Array<T, 2>({batch, place(q_at_, blocks, [&](index_t i) { return rows_[i] * states_[i + 1]; })});
+  q_ = Array<T, 2>(
+      {batch, place(q_at_, blocks, [&](index_t i) { return rows_[i] * states_[i + 1]; })});
   a_ = Array<T, 2>(
       {batch, place(a_at_, blocks, [&](index_t i) { return states_[i + 1] * states_[i]; })});
 }

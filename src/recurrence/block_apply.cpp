@@ -32,7 +32,8 @@ void add_triangle(const Partition& partition, const BlockTriangle<T>& t, index_t
     const index_t begin = partition.begin(i), end = begin + partition.size(i);
     const auto xi = x.slice(0, begin, end);
     const auto yi = y.slice(0, begin, end);
-    // Downward the state enters block i with size s_i and leaves with s_{i+1}; upward the other way round.
+    // Downward the state enters block i with size s_i and leaves with s_{i+1}; upward the other way
+    // round.
     const index_t entering = t.state(transposed ? i + 1 : i);
     const index_t leaving = t.state(transposed ? i : i + 1);
     const View<T, 2> s = state_view(memory, entering, columns);

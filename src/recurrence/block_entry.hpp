@@ -2,9 +2,9 @@
 /// Entries of a strictly lower block triangle.
 #pragma once
 
+#include "recurrence/walk.hpp"
 #include "structmat/dense/blas.hpp"
 #include "structmat/recurrence/block.hpp"
-#include "recurrence/walk.hpp"
 
 namespace structmat::recurrence {
 

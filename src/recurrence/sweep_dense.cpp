@@ -36,7 +36,8 @@ STRUCTMAT_INLINE void advance(const View<const T, 2>& a, const T* in, const Lane
 
 /// One real right-hand side: the lanes run along the contiguous dimension of a.
 template <RealScalar T>
-STRUCTMAT_INLINE void advance_one(const View<const T, 2>& a, const T* in, T x, const T* s, T* next) {
+STRUCTMAT_INLINE void advance_one(const View<const T, 2>& a, const T* in, T x, const T* s,
+                                  T* next) {
   const index_t r = a.extent(0);
   if (a.stride(1) == 1) {
     for (index_t l = 0; l < r; ++l) {
@@ -114,8 +115,8 @@ void sweep(const Recurrence<T, K>& r, bool fresh, const Rows<T>& rows, real_t<T>
   sweep_dense<T, W>(r, fresh, rows, state, spare);
 }
 
-#define STRUCTMAT_INSTANTIATE(T, W)                                                                \
-  template void sweep<T, transition::Dense, W>(const Recurrence<T, transition::Dense>&, bool,      \
+#define STRUCTMAT_INSTANTIATE(T, W)                                                           \
+  template void sweep<T, transition::Dense, W>(const Recurrence<T, transition::Dense>&, bool, \
                                                const Rows<T>&, real_t<T>*, real_t<T>*);
 #define STRUCTMAT_INSTANTIATE_WIDTHS(T) \
   STRUCTMAT_INSTANTIATE(T, 1)           \

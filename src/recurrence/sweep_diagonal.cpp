@@ -1,5 +1,5 @@
-// Scalar and diagonal transitions. The states do not mix, so they are taken in groups that stay in registers
-// for a whole run of rows; each group adds its share to y.
+// Scalar and diagonal transitions. The states do not mix, so they are taken in groups that stay in
+// registers for a whole run of rows; each group adds its share to y.
 
 #include "recurrence/sweep.hpp"
 
@@ -14,7 +14,8 @@ struct Group {
   const T *out, *in, *transition;  // first row, first state of the group
   index_t out_step, in_step, transition_step;
   index_t count;  // rows
-  bool fresh;     // the first row is row 0 of the sweep: the state is 0, out (before) and transition unread
+  bool fresh;  // the first row is row 0 of the sweep: the state is 0, out (before) and transition
+               // unread
 };
 
 /// G states, each with W right-hand sides.
@@ -117,8 +118,8 @@ STRUCTMAT_INLINE void groups(Group<T> g, const Rows<T>& rows, index_t order, rea
 template <class T, int W, bool Shared>
 STRUCTMAT_CLONES void sweep_groups(const Group<T>& g, const Rows<T>& rows, index_t order, Emit emit,
                                    real_t<T>* state) {
-  // A vector of states where there is one real right-hand side, else four states of W lanes each: enough
-  // independent chains to hide the latency of a multiply-add, few enough for 16 registers.
+  // A vector of states where there is one real right-hand side, else four states of W lanes each:
+  // enough independent chains to hide the latency of a multiply-add, few enough for 16 registers.
   constexpr int largest = W == 1 && RealScalar<T> ? tile_width<T> : 4;
   if (emit == Emit::before) {
     groups<T, W, largest, Shared, Emit::before>(g, rows, order, state);
@@ -133,21 +134,21 @@ template <Scalar T, transition::Uniform K, int W>
 void sweep(const Recurrence<T, K>& r, bool fresh, const Rows<T>& rows, real_t<T>* state,
            real_t<T>*) {
   constexpr bool shared = std::same_as<K, transition::Scalar>;
-  const Group<T> g{r.out.data(),         r.in.data(),       r.transition.data(),
-                   r.out.stride(0),      r.in.stride(0),    r.transition.stride(0),
-                   r.size(),             fresh};
+  const Group<T> g{r.out.data(),    r.in.data(),    r.transition.data(),
+                   r.out.stride(0), r.in.stride(0), r.transition.stride(0),
+                   r.size(),        fresh};
   sweep_groups<T, W, shared>(g, rows, r.order(), r.emit, state);
 }
 
-#define STRUCTMAT_INSTANTIATE(T, K, W)                                                       \
-  template void sweep<T, transition::K, W>(const Recurrence<T, transition::K>&, bool,        \
+#define STRUCTMAT_INSTANTIATE(T, K, W)                                                \
+  template void sweep<T, transition::K, W>(const Recurrence<T, transition::K>&, bool, \
                                            const Rows<T>&, real_t<T>*, real_t<T>*);
-#define STRUCTMAT_INSTANTIATE_WIDTHS(T)                 \
-  STRUCTMAT_INSTANTIATE(T, Scalar, 1)                   \
-  STRUCTMAT_INSTANTIATE(T, Scalar, 4)                   \
-  STRUCTMAT_INSTANTIATE(T, Scalar, tile_width<T>)       \
-  STRUCTMAT_INSTANTIATE(T, Diagonal, 1)                 \
-  STRUCTMAT_INSTANTIATE(T, Diagonal, 4)                 \
+#define STRUCTMAT_INSTANTIATE_WIDTHS(T)           \
+  STRUCTMAT_INSTANTIATE(T, Scalar, 1)             \
+  STRUCTMAT_INSTANTIATE(T, Scalar, 4)             \
+  STRUCTMAT_INSTANTIATE(T, Scalar, tile_width<T>) \
+  STRUCTMAT_INSTANTIATE(T, Diagonal, 1)           \
+  STRUCTMAT_INSTANTIATE(T, Diagonal, 4)           \
   STRUCTMAT_INSTANTIATE(T, Diagonal, tile_width<T>)
 
 STRUCTMAT_INSTANTIATE_WIDTHS(float)

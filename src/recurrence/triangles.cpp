@@ -9,8 +9,8 @@
 namespace structmat::recurrence {
 namespace {
 
-// Rows for which the generators (and packed operands) stay in the first-level cache while all tiles of
-// right-hand sides pass over them.
+// Rows for which the generators (and packed operands) stay in the first-level cache while all tiles
+// of right-hand sides pass over them.
 constexpr index_t chunk_rows = 128;
 
 /// One triangle of one batch entry for columns [first, last) of x and y, run by run.
@@ -38,8 +38,8 @@ class Pass {
     if (strided_) generators_ = Array<T, 1>({3 * chunk_rows * r});
   }
 
-  /// Rows begin <= i < end in sweep order, which follow those of the previous call. On the first of the two
-  /// visits of a row y is set to diagonal * x, on the second it is added to.
+  /// Rows begin <= i < end in sweep order, which follow those of the previous call. On the first of
+  /// the two visits of a row y is set to diagonal * x, on the second it is added to.
   void rows(index_t begin, index_t end, bool first_visit) {
     for (index_t i = begin; i < end; i += chunk_rows) {
       chunk(i, std::min(i + chunk_rows, end), first_visit);
@@ -108,8 +108,8 @@ class Pass {
     }
   }
 
-  // The sweep works with plain generators. M^H x = conj(M^T conj(x)), so operands are conjugated on their way
-  // in and out where the generators should have been.
+  // The sweep works with plain generators. M^H x = conj(M^T conj(x)), so operands are conjugated on
+  // their way in and out where the generators should have been.
   template <int W>
   void pack(const View<const T, 2>& from, R* to) const {
     const R sign = conjugate_ ? R{-1} : R{1};
@@ -169,17 +169,17 @@ class Pass {
   Array<T, 1> generators_;
 };
 
-/// Both triangles for a share of the columns. Each row is visited twice: the half that a sweep meets first sets
-/// y, the other half adds to it. So the two sweeps may run at the same time up to the middle, and again from
-/// there on, and always add in the same order.
+/// Both triangles for a share of the columns. Each row is visited twice: the half that a sweep
+/// meets first sets y, the other half adds to it. So the two sweeps may run at the same time up to
+/// the middle, and again from there on, and always add in the same order.
 template <Scalar T, transition::Uniform K>
 class Work {
  public:
   Work(const Triangles<T, K>& m, index_t batch, const View<const T, 2>& x, const View<T, 2>& y)
       : n_(x.extent(0)),
         down_(m.down, batch, diagonal(m, batch), m.conjugate, x, y),
-        up_(m.up, batch, diagonal(m, batch).reversed(0), m.conjugate, x.reversed(0), y.reversed(0)) {
-  }
+        up_(m.up, batch, diagonal(m, batch).reversed(0), m.conjugate, x.reversed(0),
+            y.reversed(0)) {}
 
   void down(bool first_half) {
     first_half ? down_.rows(0, n_ / 2, true) : down_.rows(n_ / 2, n_, false);
@@ -219,7 +219,8 @@ void apply(int threads, const Triangles<T, K>& m, View<const T, 3> x, View<T, 3>
     const index_t b = task / shares, s = task % shares;
     const index_t first = s * tiles / shares * tile_width<T>;
     const index_t last = std::min(columns, (s + 1) * tiles / shares * tile_width<T>);
-    return Work<T, K>(m, b, x.select(0, b).slice(1, first, last), y.select(0, b).slice(1, first, last));
+    return Work<T, K>(m, b, x.select(0, b).slice(1, first, last),
+                      y.select(0, b).slice(1, first, last));
   };
 
   if (tasks >= team) {
@@ -242,7 +243,7 @@ void apply(int threads, const Triangles<T, K>& m, View<const T, 3> x, View<T, 3>
   }
 }
 
-#define STRUCTMAT_INSTANTIATE(T, K)                                                              \
+#define STRUCTMAT_INSTANTIATE(T, K)                                                                \
   template void apply<T, transition::K>(int, const Triangles<T, transition::K>&, View<const T, 3>, \
                                         View<T, 3>);
 #define STRUCTMAT_INSTANTIATE_KINDS(T) \

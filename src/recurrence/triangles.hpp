@@ -1,5 +1,6 @@
 /// \file
-/// One or two recurrences in opposite directions plus a diagonal: the path on which every uniform apply runs.
+/// One or two recurrences in opposite directions plus a diagonal: the path on which every uniform
+/// apply runs.
 #pragma once
 
 #include "recurrence/sweep.hpp"
@@ -14,7 +15,8 @@ struct Triangle {
   Emit emit = Emit::before;
 };
 
-/// `down` sweeps from row 0 to row n-1; `up` is stored in reversed order and sweeps from row n-1 to row 0.
+/// `down` sweeps from row 0 to row n-1; `up` is stored in reversed order and sweeps from row n-1 to
+/// row 0.
 template <Scalar T, transition::Uniform K>
 struct Triangles {
   Triangle<T, K> down{}, up{};

@@ -1,5 +1,6 @@
 /// \file
-/// A row vector carried through transitions: how single entries are evaluated from their definition.
+/// A row vector carried through transitions: how single entries are evaluated from their
+/// definition.
 #pragma once
 
 #include <algorithm>

@@ -18,8 +18,9 @@ void apply(const exec::cpu& e, const SemiseparableView<T, K>& matrix, Op op, Vie
   if (op == Op::none) {
     t.down = {m.c, m.b, m.a, recurrence::Emit::after};
   } else {
-    // t_j = A_{j+1}^T t_{j+1} + c_j x_j, y_j = b_j^T t_j: position j of the upward sweep has transition A_{j+1}.
-    // For j = n-1 that is one past the end, where a sweep starts and reads none.
+    // t_j = A_{j+1}^T t_{j+1} + c_j x_j, y_j = b_j^T t_j: position j of the upward sweep has
+    // transition A_{j+1}. For j = n-1 that is one past the end, where a sweep starts and reads
+    // none.
     View<const T, K::rank> a = m.a;
     if constexpr (K::rank == 4) a = a.transposed();
     a = {a.data() + (n > 0 ? a.stride(1) : 0), a.extents(), a.strides()};
@@ -38,16 +39,16 @@ void apply(const exec::cpu&, const Semiseparable<T, transition::Block>& m, Op op
                              x.broadcast(0, batch), y);
 }
 
-#define STRUCTMAT_INSTANTIATE(T, K)                                                            \
-  template STRUCTMAT_EXPORT void apply<T, transition::K>(                                      \
-      const exec::cpu&, const SemiseparableView<T, transition::K>&, Op, View<const T, 3>,      \
+#define STRUCTMAT_INSTANTIATE(T, K)                                                       \
+  template STRUCTMAT_EXPORT void apply<T, transition::K>(                                 \
+      const exec::cpu&, const SemiseparableView<T, transition::K>&, Op, View<const T, 3>, \
       View<T, 3>);
-#define STRUCTMAT_INSTANTIATE_KINDS(T)                                                         \
-  STRUCTMAT_INSTANTIATE(T, Scalar)                                                             \
-  STRUCTMAT_INSTANTIATE(T, Diagonal)                                                           \
-  STRUCTMAT_INSTANTIATE(T, Dense)                                                              \
-  template STRUCTMAT_EXPORT void apply<T>(const exec::cpu&,                                    \
-                                          const Semiseparable<T, transition::Block>&, Op,      \
+#define STRUCTMAT_INSTANTIATE_KINDS(T)                                                    \
+  STRUCTMAT_INSTANTIATE(T, Scalar)                                                        \
+  STRUCTMAT_INSTANTIATE(T, Diagonal)                                                      \
+  STRUCTMAT_INSTANTIATE(T, Dense)                                                         \
+  template STRUCTMAT_EXPORT void apply<T>(const exec::cpu&,                               \
+                                          const Semiseparable<T, transition::Block>&, Op, \
                                           View<const T, 3>, View<T, 3>);
 STRUCTMAT_INSTANTIATE_KINDS(float)
 STRUCTMAT_INSTANTIATE_KINDS(double)

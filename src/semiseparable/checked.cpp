@@ -14,10 +14,10 @@ SemiseparableView<T, K, Space> checked(SemiseparableView<T, K, Space> m, const c
   return {m.c.broadcast(0, all), m.b.broadcast(0, all), m.a.broadcast(0, all)};
 }
 
-#define STRUCTMAT_INSTANTIATE(T, K, S)                                                  \
-  template STRUCTMAT_EXPORT SemiseparableView<T, transition::K, space::S>               \
-  checked<T, transition::K, space::S>(SemiseparableView<T, transition::K, space::S>,    \
-                                      const char*, index_t);
+#define STRUCTMAT_INSTANTIATE(T, K, S)                                                            \
+  template STRUCTMAT_EXPORT SemiseparableView<T, transition::K, space::S>                         \
+  checked<T, transition::K, space::S>(SemiseparableView<T, transition::K, space::S>, const char*, \
+                                      index_t);
 #define STRUCTMAT_INSTANTIATE_SPACES(T)    \
   STRUCTMAT_INSTANTIATE(T, Scalar, host)   \
   STRUCTMAT_INSTANTIATE(T, Diagonal, host) \

@@ -68,18 +68,18 @@ void to_dense(const Semiseparable<T, transition::Block>& m, View<T, 3> dense) {
   }
 }
 
-#define STRUCTMAT_INSTANTIATE(T, K)                                                          \
-  template STRUCTMAT_EXPORT T entry<T, transition::K>(                                       \
-      const SemiseparableView<T, transition::K>&, index_t, index_t, index_t);                \
-  template STRUCTMAT_EXPORT void to_dense<T, transition::K>(                                 \
+#define STRUCTMAT_INSTANTIATE(T, K)                                                               \
+  template STRUCTMAT_EXPORT T entry<T, transition::K>(const SemiseparableView<T, transition::K>&, \
+                                                      index_t, index_t, index_t);                 \
+  template STRUCTMAT_EXPORT void to_dense<T, transition::K>(                                      \
       const SemiseparableView<T, transition::K>&, View<T, 3>);
-#define STRUCTMAT_INSTANTIATE_KINDS(T)                                                       \
-  STRUCTMAT_INSTANTIATE(T, Scalar)                                                           \
-  STRUCTMAT_INSTANTIATE(T, Diagonal)                                                         \
-  STRUCTMAT_INSTANTIATE(T, Dense)                                                            \
-  template STRUCTMAT_EXPORT T entry<T>(const Semiseparable<T, transition::Block>&, index_t,  \
-                                       index_t, index_t);                                    \
-  template STRUCTMAT_EXPORT void to_dense<T>(const Semiseparable<T, transition::Block>&,     \
+#define STRUCTMAT_INSTANTIATE_KINDS(T)                                                      \
+  STRUCTMAT_INSTANTIATE(T, Scalar)                                                          \
+  STRUCTMAT_INSTANTIATE(T, Diagonal)                                                        \
+  STRUCTMAT_INSTANTIATE(T, Dense)                                                           \
+  template STRUCTMAT_EXPORT T entry<T>(const Semiseparable<T, transition::Block>&, index_t, \
+                                       index_t, index_t);                                   \
+  template STRUCTMAT_EXPORT void to_dense<T>(const Semiseparable<T, transition::Block>&,    \
                                              View<T, 3>);
 STRUCTMAT_INSTANTIATE_KINDS(float)
 STRUCTMAT_INSTANTIATE_KINDS(double)

@@ -46,7 +46,8 @@ class Profile {
       Array<T, 2> h({columns, top + f.extent(0)}, uninitialized);  // column-major when transposed
       const View<T, 2> block = h.view().transposed();
       copy(p.view().slice(0, t, size), block.slice(0, 0, top).slice(1, 0, r));
-      copy(d.slice(0, t, size).slice(1, 0, t + extra_), block.slice(0, 0, top).slice(1, r, columns));
+      copy(d.slice(0, t, size).slice(1, 0, t + extra_),
+           block.slice(0, 0, top).slice(1, r, columns));
       copy(f.view().slice(1, 0, columns), block.slice(0, top, block.extent(0)));
       return count(begin + t, block);
     };
@@ -70,8 +71,9 @@ class Profile {
   double excess() const { return excess_; }
 
  private:
-  // Everything above an eighth of the threshold is carried, so that the total error moves no singular value by
-  // more than that; but nothing below rounding, which would fill the state with noise.
+  // Everything above an eighth of the threshold is carried, so that the total error moves no
+  // singular value by more than that; but nothing below rounding, which would fill the state with
+  // noise.
   Truncation truncation(index_t size) const {
     const double share = std::sqrt(0.5 * double(size) / double(m_.extent(0)));
     const double floor = 2 * double(epsilon<T>) * std::sqrt(double(by_row_ ? m_.extent(0) : 1));
@@ -85,13 +87,14 @@ class Profile {
     dense::singular_values<T>(block, values);
     const double reference = by_row_ && number > 0 ? double(values(0)) : norm_;
     index_t rank = 0;
-    while (rank < number && double(values(rank)) > tolerance_ * reference) ++rank;
+    while (rank<number&& double(values(rank))> tolerance_ * reference) ++rank;
     const auto relative = [&](index_t l) {
       return l < number && reference > 0 ? double(values(l)) / reference : 0.0;
     };
     if (rank > 0) smallest_kept_ = std::min(smallest_kept_, relative(rank - 1));
     largest_dropped_ = std::max(largest_dropped_, relative(rank));
-    // With an order asked for, the certificate is the block with the most beyond it; else that of largest rank.
+    // With an order asked for, the certificate is the block with the most beyond it; else that of
+    // largest rank.
     const double beyond = asked_ ? relative(*asked_) : 0;
     if (!worst_ || (asked_ ? beyond > excess_ : rank > order_)) {
       const index_t n = m_.extent(0), columns = k + extra_;
@@ -104,8 +107,9 @@ class Profile {
     return rank;
   }
 
-  /// Ranks strictly between first and last. Removing a row and adding a column changes a rank by one at most, so
-  /// ends that differ by their distance settle what lies between: worth it where blocks are large.
+  /// Ranks strictly between first and last. Removing a row and adding a column changes a rank by
+  /// one at most, so ends that differ by their distance settle what lies between: worth it where
+  /// blocks are large.
   template <class Value>
   void fill(std::vector<index_t>& ranks, index_t first, index_t last, const Value& value) {
     constexpr index_t large = 64;
@@ -133,7 +137,8 @@ class Profile {
 
   std::vector<index_t> ranks_;
   index_t order_ = 0, done_ = 0;
-  double smallest_kept_ = std::numeric_limits<double>::infinity(), largest_dropped_ = 0, excess_ = 0;
+  double smallest_kept_ = std::numeric_limits<double>::infinity(), largest_dropped_ = 0,
+         excess_ = 0;
   std::optional<Block> worst_;
 };
 
@@ -169,7 +174,7 @@ Report check(const char* operation, View<const T, 2> m, index_t extra, bool with
   report.relative = options.relative;
   report.frobenius_norm = dense::frobenius_norm(m);
 
-  const auto asked = [&](index_t Order::* part) {
+  const auto asked = [&](index_t Order::*part) {
     return options.order ? std::optional<index_t>((*options.order).*part) : std::nullopt;
   };
   Profile<T> lower(m, Part::lower, extra, report.frobenius_norm, tolerance, options.relative,
@@ -181,8 +186,8 @@ Report check(const char* operation, View<const T, 2> m, index_t extra, bool with
   while (begin < n) {
     const index_t size =
         quasiseparable::next_block(std::max(lower.state(), upper.state()), n - begin);
-    const bool go_on = (!with_lower || lower.block(begin, size)) &
-                       (!with_upper || upper.block(begin, size));
+    const bool go_on =
+        (!with_lower || lower.block(begin, size)) & (!with_upper || upper.block(begin, size));
     begin += size;
     if (options.progress) options.progress(double(begin) / double(n));
     if (!go_on && may_stop) break;
@@ -196,11 +201,11 @@ Report check(const char* operation, View<const T, 2> m, index_t extra, bool with
   report.smallest_kept = std::isfinite(kept) ? kept : 0;
   report.largest_dropped = std::max(lower.largest_dropped(), upper.largest_dropped());
   if (options.order) {
-    report.holds = report.order.lower <= options.order->lower &&
-                   report.order.upper <= options.order->upper;
+    report.holds =
+        report.order.lower <= options.order->lower && report.order.upper <= options.order->upper;
   }
-  const bool upper_is_worse = options.order ? upper.excess() > lower.excess()
-                                            : upper.order() > lower.order();
+  const bool upper_is_worse =
+      options.order ? upper.excess() > lower.excess() : upper.order() > lower.order();
   report.worst_block =
       (upper_is_worse && upper.worst()) || !lower.worst() ? upper.worst() : lower.worst();
   return report;
@@ -237,8 +242,8 @@ Report semiseparable(View<const T, 2> m, const Options& options) {
   return report;
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                           \
-  template STRUCTMAT_EXPORT Report quasiseparable<T>(View<const T, 2>, const Options&);    \
+#define STRUCTMAT_INSTANTIATE(T)                                                        \
+  template STRUCTMAT_EXPORT Report quasiseparable<T>(View<const T, 2>, const Options&); \
   template STRUCTMAT_EXPORT Report semiseparable<T>(View<const T, 2>, const Options&);
 STRUCTMAT_INSTANTIATE(float)
 STRUCTMAT_INSTANTIATE(double)

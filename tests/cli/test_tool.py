@@ -358,12 +358,12 @@ class Check(Tool):
         self.assertIn("expanded to all entries", text)
 
     def test_picture(self):
-        if "--plot" not in self.run_tool("check", "--help"):
-            self.skipTest("built without pictures")
         self.save("z.npy", np.eye(6, k=-1))
         self.run_tool("check", "z.npy", "--property", "quasiseparable", "--plot", "z.svg")
         with open(self.path("z.svg")) as file:
             self.assertIn("<svg", file.read())
+        self.assertIn("missing/z.svg", self.refusal("check", "z.npy", "--property", "quasiseparable",
+                                                    "--plot", "missing/z.svg"))
 
 
 class Convert(Tool):

@@ -130,8 +130,7 @@ TEMPLATE_TEST_CASE("fft::Plan is linear and keeps the norm", "[fft]", float, dou
     plan.forward(b, fb);
     plan.forward(sum, fsum);
     for (index_t k = 0; k < m; ++k) combined(0, k) = C(2.5) * fa(0, k) + fb(0, k);
-    CHECK(distance(fsum, combined) <=
-          2 * tolerance<TestType>(n) * (2.5 * norm(fa) + norm(fb)));
+    CHECK(distance(fsum, combined) <= 2 * tolerance<TestType>(n) * (2.5 * norm(fa) + norm(fb)));
 
     double energy = 0;
     for (index_t k = 0; k < m; ++k) {

@@ -29,7 +29,8 @@ void read_ranks(const io::Safetensors& file, const std::string& name) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    const io::Safetensors file = io::parse_safetensors(std::as_bytes(std::span(data, size)), "fuzz");
+    const io::Safetensors file =
+        io::parse_safetensors(std::as_bytes(std::span(data, size)), "fuzz");
     for (const auto& [name, info] : file.tensors()) {
       read_ranks<float>(file, name);
       read_ranks<double>(file, name);

@@ -22,6 +22,7 @@ configure() {
     -DCMAKE_CXX_COMPILER="$(cached CMAKE_CXX_COMPILER)" \
     -DCMAKE_CXX_FLAGS="$(cached CMAKE_CXX_FLAGS)" \
     -DCMAKE_BUILD_TYPE="$(cached CMAKE_BUILD_TYPE)" \
+    -DCMAKE_COMPILE_WARNING_AS_ERROR="$(cached CMAKE_COMPILE_WARNING_AS_ERROR)" \
     -DBUILD_SHARED_LIBS="$(cached BUILD_SHARED_LIBS)" \
     -DSTRUCTMAT_OPENMP="$(cached STRUCTMAT_OPENMP)" \
     -DCMAKE_PREFIX_PATH="$work/prefix" --no-warn-unused-cli "$@"

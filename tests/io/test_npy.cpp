@@ -17,8 +17,9 @@ namespace {
 /// An .npy file, byte by byte as the format says.
 std::string npy(const std::string& descr, bool fortran, const std::string& shape,
                 const std::string& data, int version = 1) {
-  std::string header = "{'descr': '" + descr + "', 'fortran_order': " +
-                       (fortran ? "True" : "False") + ", 'shape': " + shape + ", }";
+  std::string header = "{'descr': '" + descr +
+                       "', 'fortran_order': " + (fortran ? "True" : "False") +
+                       ", 'shape': " + shape + ", }";
   const std::size_t width = version == 1 ? 2 : 4;
   while ((8 + width + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
@@ -54,7 +55,7 @@ Array<T, 2> sample() {
   using R = real_t<T>;
   using Limits = std::numeric_limits<R>;
   Array<T, 2> a({2, 4});
-  const R values[] = {R(1) / 3, R(-0.0), Limits::infinity(), Limits::denorm_min(),
+  const R values[] = {R(1) / 3,      R(-0.0), Limits::infinity(),  Limits::denorm_min(),
                       Limits::max(), R(-2.5), Limits::quiet_NaN(), R(1e-10)};
   for (int i = 0; i < 8; ++i) {
     if constexpr (is_complex_v<T>) {
@@ -103,13 +104,16 @@ TEMPLATE_TEST_CASE("read_npy serves every order, version and real type", "[npy]"
                    std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
                    std::uint16_t, std::uint32_t, std::uint64_t) {
   using Result = std::conditional_t<std::is_same_v<TestType, float>, float, double>;
-  const char kind = std::is_floating_point_v<TestType> ? 'f' : std::is_signed_v<TestType> ? 'i' : 'u';
+  const char kind = std::is_floating_point_v<TestType> ? 'f'
+                    : std::is_signed_v<TestType>       ? 'i'
+                                                       : 'u';
   const TestType low = std::is_signed_v<TestType> ? TestType(-100) : TestType(0);
   for (int version : {1, 2, 3}) {
     for (bool big_endian : {false, true}) {
       for (bool fortran : {false, true}) {
         INFO("version " << version << (big_endian ? " big-endian" : "") << (fortran ? " F" : ""));
-        const std::string descr = (big_endian ? ">" : "<") + (kind + std::to_string(sizeof(TestType)));
+        const std::string descr =
+            (big_endian ? ">" : "<") + (kind + std::to_string(sizeof(TestType)));
         const std::string data = raw<TestType>({low, 1, 2, 3, 4, 5}, big_endian);
         const auto a = parse<Result>(npy(descr, fortran, "(2, 3)", data, version));
         REQUIRE(a.extents() == std::array<index_t, 2>{2, 3});
@@ -230,7 +234,8 @@ TEST_CASE("convert widens and refuses to lose", "[npy]") {
                   Unsupported);
 }
 
-// Run by check_npy.py with STRUCTMAT_NUMPY_FOLDER: every NAME.npy is read and written as out_NAME.npy.
+// Run by check_npy.py with STRUCTMAT_NUMPY_FOLDER: every NAME.npy is read and written as
+// out_NAME.npy.
 TEST_CASE("exchange with NumPy", "[.numpy]") {
   const char* folder = std::getenv("STRUCTMAT_NUMPY_FOLDER");
   REQUIRE(folder != nullptr);

@@ -71,7 +71,8 @@ void check_truncated(const std::string& text, F&& parse) {
   for (std::size_t length = 0; length < text.size(); ++length) {
     INFO("first " << length << " of " << text.size() << " bytes");
     // A copy of exactly this length, so that a sanitizer sees every read beyond it.
-    const std::vector<char> prefix(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length));
+    const std::vector<char> prefix(text.begin(),
+                                   text.begin() + static_cast<std::ptrdiff_t>(length));
     CHECK_THROWS_AS(parse(std::as_bytes(std::span(prefix))), FileError);
   }
 }

@@ -17,8 +17,8 @@ concept Structured = Scalar<typename M::value_type> && requires(const M& m) {
   m.view();
 };
 
-/// y := A x. x, y: Views, Arrays or vectors of (n), (n, k) or (batch, n, k); y out; they must not overlap.
-/// Cost, accuracy and exceptions: see the engine of the family.
+/// y := A x. x, y: Views, Arrays or vectors of (n), (n, k) or (batch, n, k); y out; they must not
+/// overlap. Cost, accuracy and exceptions: see the engine of the family.
 template <class Exec, Structured M, detail::Operand X, class Y>
 void apply(const Exec& e, const M& m, const X& x, Y&& y) {
   using T = typename M::value_type;

@@ -46,10 +46,10 @@ std::size_t checked_bytes(const std::array<index_t, Rank>& extents) {
 
 struct HostMemory {
   static void* allocate(std::size_t bytes) {
-    return ::operator new(bytes, std::align_val_t{alignment});
+    return ::operator new (bytes, std::align_val_t{alignment});
   }
   static void zero(void* p, std::size_t bytes) { std::memset(p, 0, bytes); }
-  void operator()(void* p) const noexcept { ::operator delete(p, std::align_val_t{alignment}); }
+  void operator()(void* p) const noexcept { ::operator delete (p, std::align_val_t{alignment}); }
 };
 
 struct DeviceMemory {
@@ -59,8 +59,7 @@ struct DeviceMemory {
 };
 
 template <class Space>
-using Memory =
-    std::conditional_t<std::same_as<Space, space::host>, HostMemory, DeviceMemory>;
+using Memory = std::conditional_t<std::same_as<Space, space::host>, HostMemory, DeviceMemory>;
 
 }  // namespace detail
 
@@ -68,8 +67,8 @@ using Memory =
 struct uninitialized_t {};
 inline constexpr uninitialized_t uninitialized{};
 
-/// Owns Rank-dimensional row-major memory in Space, aligned to 64 bytes. Host arrays copy deeply; arrays on
-/// a device only move (transfers are explicit: copy()).
+/// Owns Rank-dimensional row-major memory in Space, aligned to 64 bytes. Host arrays copy deeply;
+/// arrays on a device only move (transfers are explicit: copy()).
 template <class T, int Rank, class Space = space::host>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -100,16 +99,10 @@ class Array {
     return *this;
   }
 
-  Array(const Array& other)
-    requires on_host
-      : Array(other.extents_, uninitialized) {
+  Array(const Array& other) requires on_host : Array(other.extents_, uninitialized) {
     std::copy_n(other.data(), other.size(), data());
   }
-  Array& operator=(const Array& other)
-    requires on_host
-  {
-    return *this = Array(other);
-  }
+  Array& operator=(const Array& other) requires on_host { return *this = Array(other); }
 
   T* data() { return memory_.get(); }
   const T* data() const { return memory_.get(); }
@@ -124,36 +117,16 @@ class Array {
   operator View<const T, Rank, Space>() const { return view(); }
 
   template <class... I>
-    requires(sizeof...(I) == Rank && on_host)
-  T& operator()(I... i) {
-    return view()(i...);
-  }
+  requires(sizeof...(I) == Rank && on_host) T& operator()(I... i) { return view()(i...); }
   template <class... I>
-    requires(sizeof...(I) == Rank && on_host)
-  const T& operator()(I... i) const {
+  requires(sizeof...(I) == Rank && on_host) const T& operator()(I... i) const {
     return view()(i...);
   }
 
-  T* begin()
-    requires on_host
-  {
-    return data();
-  }
-  T* end()
-    requires on_host
-  {
-    return data() + size();
-  }
-  const T* begin() const
-    requires on_host
-  {
-    return data();
-  }
-  const T* end() const
-    requires on_host
-  {
-    return data() + size();
-  }
+  T* begin() requires on_host { return data(); }
+  T* end() requires on_host { return data() + size(); }
+  const T* begin() const requires on_host { return data(); }
+  const T* end() const requires on_host { return data() + size(); }
 
  private:
   std::unique_ptr<T[], detail::Memory<Space>> memory_;
@@ -196,8 +169,8 @@ inline void require_index(const char* operation, const std::array<index_t, 3>& e
         return "(" + std::to_string(t[0]) + ", " + std::to_string(t[1]) + ", " +
                std::to_string(t[2]) + ")";
       };
-      throw ShapeError(std::string(operation) + ": index " + text(index) +
-                       ", the extents are " + text(extents));
+      throw ShapeError(std::string(operation) + ": index " + text(index) + ", the extents are " +
+                       text(extents));
     }
   }
 }

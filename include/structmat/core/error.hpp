@@ -2,7 +2,8 @@
 /// Exceptions. Each message begins with the operation and states both sides of the disagreement:
 /// "quasiseparable::apply: x has 5 rows, the operator has 8 columns".
 ///
-/// Numerical breakdown (a bad pivot, a rank that is too large) is a returned status, not an exception.
+/// Numerical breakdown (a bad pivot, a rank that is too large) is a returned status, not an
+/// exception.
 #pragma once
 
 #include <stdexcept>
@@ -25,7 +26,8 @@ class STRUCTMAT_EXPORT ShapeError : public Error {
   using Error::Error;
 };
 
-/// Data outside the domain of the operation: non-finite input, overlapping operands, a negative tolerance.
+/// Data outside the domain of the operation: non-finite input, overlapping operands, a negative
+/// tolerance.
 class STRUCTMAT_EXPORT DomainError : public Error {
  public:
   using Error::Error;

@@ -1,6 +1,6 @@
 /// \file
-/// How free functions take their operands: a View, an Array or a std::vector of rank 1 (n), 2 (n, k) or
-/// 3 (batch, n, k) becomes the (batch, n, k) view in which operations compute.
+/// How free functions take their operands: a View, an Array or a std::vector of rank 1 (n), 2 (n,
+/// k) or 3 (batch, n, k) becomes the (batch, n, k) view in which operations compute.
 #pragma once
 
 #include <concepts>
@@ -47,10 +47,13 @@ auto output(Y& y) {
 }
 
 template <class X>
-concept Operand = requires(X& x) { as_batch(to_view(x)); };
+concept Operand = requires(X& x) {
+  as_batch(to_view(x));
+};
 
 /// Checks y := A x for `batch` matrices of rows x cols and returns the batch of the result.
-/// A batch extent of 1, of the matrices or of x, stands for any. Throws ShapeError, DomainError (overlap).
+/// A batch extent of 1, of the matrices or of x, stands for any. Throws ShapeError, DomainError
+/// (overlap).
 template <class T, class Space>
 index_t check_operands(const std::string& operation, index_t batch, index_t rows, index_t cols,
                        const View<const T, 3, Space>& x, const View<T, 3, Space>& y) {

@@ -11,7 +11,8 @@
 
 namespace structmat {
 
-/// Every extent, stride and offset. 64-bit on all platforms, signed so that strides may be negative.
+/// Every extent, stride and offset. 64-bit on all platforms, signed so that strides may be
+/// negative.
 using index_t = std::int64_t;
 
 template <class T>

@@ -1,6 +1,6 @@
 /// \file
-/// View: a pointer with extents and strides. Host and device views are different types, so that a host
-/// pointer cannot reach a device function.
+/// View: a pointer with extents and strides. Host and device views are different types, so that a
+/// host pointer cannot reach a device function.
 #pragma once
 
 #include <array>
@@ -33,7 +33,8 @@ concept MdspanLike = requires(const M& m, std::size_t r) {
   { m.extent(r) } -> std::convertible_to<index_t>;
   { m.stride(r) } -> std::convertible_to<index_t>;
   { m.data_handle() } -> std::convertible_to<T*>;
-} && (M::rank() == Rank);
+}
+&&(M::rank() == Rank);
 
 template <int Rank>
 constexpr std::array<index_t, Rank> row_major_strides(const std::array<index_t, Rank>& extents) {
@@ -49,8 +50,8 @@ constexpr std::array<index_t, Rank> row_major_strides(const std::array<index_t, 
 }  // namespace detail
 
 /// A non-owning Rank-dimensional array: element (i_0, ..., i_{Rank-1}) lies at
-/// data[i_0 * stride(0) + ... ]; strides count elements and may be zero (broadcast) or negative (reversed).
-/// Copying a view copies the pointer; constness of the elements is in T.
+/// data[i_0 * stride(0) + ... ]; strides count elements and may be zero (broadcast) or negative
+/// (reversed). Copying a view copies the pointer; constness of the elements is in T.
 template <class T, int Rank, class Space = space::host>
 class View {
   static_assert(Rank >= 1);
@@ -74,14 +75,15 @@ class View {
 
   /// View<T> to View<const T>.
   template <class U>
-    requires(!std::same_as<U, T> && std::convertible_to<U (*)[], T (*)[]>)
-  constexpr View(const View<U, Rank, Space>& other)
+  requires(!std::same_as<U, T> &&
+           std::convertible_to<U (*)[], T (*)[]>) constexpr View(const View<U, Rank, Space>& other)
       : data_(other.data()), extents_(other.extents()), strides_(other.strides()) {}
 
   /// From anything shaped like std::mdspan (host memory).
   template <class M>
-    requires(std::same_as<Space, space::host> && detail::MdspanLike<M, T, Rank>)
-  constexpr View(const M& m) : data_(m.data_handle()) {
+  requires(std::same_as<Space, space::host>&& detail::MdspanLike<M, T, Rank>) constexpr View(
+      const M& m)
+      : data_(m.data_handle()) {
     for (int d = 0; d < Rank; ++d) {
       extents_[d] = static_cast<index_t>(m.extent(d));
       strides_[d] = static_cast<index_t>(m.stride(d));
@@ -90,11 +92,10 @@ class View {
 
   /// From std::vector, std::span, std::array and other contiguous ranges.
   template <class R>
-    requires(Rank == 1 && std::same_as<Space, space::host> && std::ranges::contiguous_range<R> &&
-             std::ranges::sized_range<R> &&
-             std::convertible_to<std::remove_reference_t<std::ranges::range_reference_t<R>> (*)[],
-                                 T (*)[]>)
-  constexpr View(R&& range)
+  requires(Rank == 1 && std::same_as<Space, space::host> && std::ranges::contiguous_range<R> &&
+           std::ranges::sized_range<R> &&
+           std::convertible_to<std::remove_reference_t<std::ranges::range_reference_t<R>> (*)[],
+                               T (*)[]>) constexpr View(R&& range)
       : data_(std::ranges::data(range)),
         extents_{static_cast<index_t>(std::ranges::size(range))},
         strides_{1} {}
@@ -115,15 +116,14 @@ class View {
 
   /// Unchecked element access.
   template <class... I>
-    requires(sizeof...(I) == Rank && std::same_as<Space, space::host> &&
-             (std::convertible_to<I, index_t> && ...))
-  constexpr T& operator()(I... i) const {
+  requires(sizeof...(I) == Rank && std::same_as<Space, space::host> &&
+           (std::convertible_to<I, index_t> && ...)) constexpr T&
+  operator()(I... i) const {
     return data_[offset(static_cast<index_t>(i)...)];
   }
 
   template <class... I>
-    requires(sizeof...(I) == Rank)
-  constexpr index_t offset(I... i) const {
+  requires(sizeof...(I) == Rank) constexpr index_t offset(I... i) const {
     const extents_type at{static_cast<index_t>(i)...};
     index_t o = 0;
     for (int d = 0; d < Rank; ++d) o += at[d] * strides_[d];
@@ -139,9 +139,7 @@ class View {
   }
 
   /// The sub-array with index i in dimension d.
-  constexpr View<T, Rank - 1, Space> select(int d, index_t i) const
-    requires(Rank >= 2)
-  {
+  constexpr View<T, Rank - 1, Space> select(int d, index_t i) const requires(Rank >= 2) {
     std::array<index_t, Rank - 1> e{}, s{};
     for (int from = 0, to = 0; from < Rank; ++from) {
       if (from == d) continue;
@@ -160,9 +158,7 @@ class View {
   }
 
   /// The last two dimensions exchanged.
-  constexpr View transposed() const
-    requires(Rank >= 2)
-  {
+  constexpr View transposed() const requires(Rank >= 2) {
     View v = *this;
     std::swap(v.extents_[Rank - 1], v.extents_[Rank - 2]);
     std::swap(v.strides_[Rank - 1], v.strides_[Rank - 2]);
@@ -214,7 +210,8 @@ std::pair<const std::byte*, const std::byte*> address_range(const View<T, Rank, 
 
 }  // namespace detail
 
-/// Can the two views share memory? Compares address ranges, so interleaved views count as overlapping.
+/// Can the two views share memory? Compares address ranges, so interleaved views count as
+/// overlapping.
 template <class T, int R1, class U, int R2, class Space>
 bool overlaps(const View<T, R1, Space>& a, const View<U, R2, Space>& b) {
   const auto [a0, a1] = detail::address_range(a);
@@ -225,8 +222,7 @@ bool overlaps(const View<T, R1, Space>& a, const View<U, R2, Space>& b) {
 /// The (batch, rows, right-hand sides) form that operations compute in:
 /// (n) becomes (1, n, 1); (n, k) becomes (1, n, k); (b, n, k) stays.
 template <class T, int Rank, class Space>
-  requires(Rank <= 3)
-constexpr View<T, 3, Space> as_batch(const View<T, Rank, Space>& v) {
+requires(Rank <= 3) constexpr View<T, 3, Space> as_batch(const View<T, Rank, Space>& v) {
   if constexpr (Rank == 3) {
     return v;
   } else if constexpr (Rank == 2) {

@@ -12,8 +12,8 @@ namespace structmat::dense {
 
 /// C := alpha op(A) op(B) + beta C.
 ///
-/// A, B in, C in/out; each has unit stride in one of its two dimensions (C in its last). beta = 0 does not read
-/// C. No overlap of C with A or B. Cost: 2 m n k flops. Threads: those of the BLAS.
+/// A, B in, C in/out; each has unit stride in one of its two dimensions (C in its last). beta = 0
+/// does not read C. No overlap of C with A or B. Cost: 2 m n k flops. Threads: those of the BLAS.
 /// Throws ShapeError, Unsupported (strides).
 template <Scalar T>
 void gemm(Op op_a, Op op_b, T alpha, View<const T, 2> a, View<const T, 2> b, T beta, View<T, 2> c);

@@ -9,7 +9,8 @@
 
 namespace structmat::dense {
 
-/// A = Q R: on return the upper triangle of A's leading min(m, n) rows holds R; the rest is overwritten.
+/// A = Q R: on return the upper triangle of A's leading min(m, n) rows holds R; the rest is
+/// overwritten.
 ///
 /// a: (m, n) in/out, column-major (stride 1 in dimension 0). Q is not formed.
 /// Cost: 2 m n^2 - 2/3 n^3 flops, workspace n * block. Accuracy: columnwise backward stable.
@@ -19,8 +20,9 @@ void qr_factor(View<T, 2> a);
 
 /// Thin singular value decomposition A = U diag(s) V^H of which only s and V^H are returned.
 ///
-/// a: (m, n) in, overwritten, column-major; s: min(m, n) out, descending; vh: (min(m, n), n) out, column-major.
-/// Cost: O(m n min(m, n)). Accuracy: |s error| <= c eps s_1. Throws BackendError (no convergence, with the count).
+/// a: (m, n) in, overwritten, column-major; s: min(m, n) out, descending; vh: (min(m, n), n) out,
+/// column-major. Cost: O(m n min(m, n)). Accuracy: |s error| <= c eps s_1. Throws BackendError (no
+/// convergence, with the count).
 template <Scalar T>
 void svd_right(View<T, 2> a, View<real_t<T>, 1> s, View<T, 2> vh);
 

@@ -29,18 +29,19 @@ struct PlanOptions {
 
 /// Transforms of `batch` rows of n elements of T. T is the type on the side of x:
 /// - complex: y has n columns;
-/// - real: y has n / 2 + 1 columns, the rest being y_{n-k} = conj(y_k). backward() ignores the imaginary parts
+/// - real: y has n / 2 + 1 columns, the rest being y_{n-k} = conj(y_k). backward() ignores the
+/// imaginary parts
 ///   of y_0 and, for even n, of y_{n/2}.
 ///
-/// Shapes: x is (batch, n), y is (batch, spectrum_length()), both row-major without gaps. n = 0 and batch = 0
-/// do nothing. Aliasing: none. Alignment: any; 64 bytes (every Array) is fastest.
-/// Cost: O(batch n log n) for every n, primes included; fastest where n has only the factors 2, 3, 5, 7
+/// Shapes: x is (batch, n), y is (batch, spectrum_length()), both row-major without gaps. n = 0 and
+/// batch = 0 do nothing. Aliasing: none. Alignment: any; 64 bytes (every Array) is fastest. Cost:
+/// O(batch n log n) for every n, primes included; fastest where n has only the factors 2, 3, 5, 7
 /// (good_length).
 /// Accuracy: normwise, ||error||_2 <= c log2(n) eps ||result||_2 with c about 1.
 ///
-/// Const use is safe from several threads at once. Planning is serialised inside; it does not know about
-/// other users of the back end's planner in the same program. Movable.
-/// Source: M. Frigo, S. G. Johnson, "The Design and Implementation of FFTW3", Proc. IEEE 93(2), 2005.
+/// Const use is safe from several threads at once. Planning is serialised inside; it does not know
+/// about other users of the back end's planner in the same program. Movable. Source: M. Frigo, S.
+/// G. Johnson, "The Design and Implementation of FFTW3", Proc. IEEE 93(2), 2005.
 template <Scalar T>
 class STRUCTMAT_EXPORT Plan {
  public:
@@ -57,7 +58,8 @@ class STRUCTMAT_EXPORT Plan {
   index_t spectrum_length() const { return is_complex_v<T> || n_ == 0 ? n_ : n_ / 2 + 1; }
   index_t batch() const { return batch_; }
 
-  /// y := F x; x is only read. Throws ShapeError, Unsupported (strides), DomainError (x and y overlap).
+  /// y := F x; x is only read. Throws ShapeError, Unsupported (strides), DomainError (x and y
+  /// overlap).
   void forward(View<const T, 2> x, View<complex_type, 2> y) const;
   /// x := F^H y (n times the inverse); y is only read. Throws as forward().
   void backward(View<const complex_type, 2> y, View<T, 2> x) const;

@@ -1,10 +1,11 @@
 /// \file
 /// Columns of numbers in text: time series, tables.
 ///
-/// Separators are commas, semicolons or blanks, decided by the first line: semicolons if it has any, else
-/// commas if it has any, else runs of blanks. `#` opens a comment that ends with the line; blank lines are
-/// skipped; LF or CR LF; a UTF-8 byte order mark is skipped. A field may stand in double quotes. The first
-/// line is a header of names if none of its fields is a number. Decimal points only, in every locale.
+/// Separators are commas, semicolons or blanks, decided by the first line: semicolons if it has
+/// any, else commas if it has any, else runs of blanks. `#` opens a comment that ends with the
+/// line; blank lines are skipped; LF or CR LF; a UTF-8 byte order mark is skipped. A field may
+/// stand in double quotes. The first line is a header of names if none of its fields is a number.
+/// Decimal points only, in every locale.
 #pragma once
 
 #include <filesystem>
@@ -34,9 +35,9 @@ struct ColumnsOptions {
   bool allow_infinite = false;
 };
 
-/// The columns in a text file. Cost: one pass. Throws FileError, which names file, line, column and reason: a
-/// field that is no number, infinite or missing ones (see ColumnsOptions), lines of different lengths, a file
-/// without any field.
+/// The columns in a text file. Cost: one pass. Throws FileError, which names file, line, column and
+/// reason: a field that is no number, infinite or missing ones (see ColumnsOptions), lines of
+/// different lengths, a file without any field.
 STRUCTMAT_EXPORT Columns read_columns(const std::filesystem::path& path,
                                       const ColumnsOptions& options = {});
 

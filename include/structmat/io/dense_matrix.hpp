@@ -17,12 +17,13 @@ using DenseMatrix = std::variant<Array<float, 2>, Array<double, 2>, Array<std::c
 namespace detail {
 /// Does T hold every value of U?
 template <Scalar T, Scalar U>
-inline constexpr bool holds =
-    sizeof(real_t<T>) >= sizeof(real_t<U>) && (is_complex_v<T> || !is_complex_v<U>);
+inline constexpr bool holds = sizeof(real_t<T>) >= sizeof(real_t<U>) &&
+                              (is_complex_v<T> || !is_complex_v<U>);
 }  // namespace detail
 
-/// The matrix with elements of type T: moved when it has them already, widened exactly (float to double, real
-/// to complex) otherwise. Throws Unsupported where values could be lost: double to float, complex to real.
+/// The matrix with elements of type T: moved when it has them already, widened exactly (float to
+/// double, real to complex) otherwise. Throws Unsupported where values could be lost: double to
+/// float, complex to real.
 template <Scalar T>
 Array<T, 2> convert(DenseMatrix matrix) {
   return std::visit(

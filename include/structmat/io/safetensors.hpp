@@ -1,13 +1,13 @@
 /// \file
 /// safetensors: named arrays of any rank, with text metadata, in one file.
 ///
-/// Layout: the length of the header (8 bytes, little-endian), the header (JSON: for each name dtype, shape,
-/// data_offsets), then the data, row-major, without gaps.
+/// Layout: the length of the header (8 bytes, little-endian), the header (JSON: for each name
+/// dtype, shape, data_offsets), then the data, row-major, without gaps.
 ///
-/// Complex arrays: the format has no complex128, so a complex array of shape (n, r) is stored as F32 or F64 of
-/// shape (n, r, 2), real and imaginary parts side by side, and the metadata entry "structmat.dtype.<name>"
-/// says "complex64" or "complex128". Every safetensors reader opens the file; in NumPy
-/// `x.view(numpy.complex128)[..., 0]` gives the complex array (docs/io.md).
+/// Complex arrays: the format has no complex128, so a complex array of shape (n, r) is stored as
+/// F32 or F64 of shape (n, r, 2), real and imaginary parts side by side, and the metadata entry
+/// "structmat.dtype.<name>" says "complex64" or "complex128". Every safetensors reader opens the
+/// file; in NumPy `x.view(numpy.complex128)[..., 0]` gives the complex array (docs/io.md).
 ///
 /// Source: https://github.com/huggingface/safetensors#format
 #pragma once
@@ -58,8 +58,8 @@ constexpr const char* stored_dtype() {
 
 }  // namespace detail
 
-/// An open file: its header, checked in full, and its data, of which read() copies one array at a time.
-/// Copies share the file. Const use is thread-safe.
+/// An open file: its header, checked in full, and its data, of which read() copies one array at a
+/// time. Copies share the file. Const use is thread-safe.
 class STRUCTMAT_EXPORT Safetensors {
  public:
   const std::map<std::string, TensorInfo>& tensors() const { return tensors_; }
@@ -68,9 +68,9 @@ class STRUCTMAT_EXPORT Safetensors {
   /// Without the entries that declare complex arrays.
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
-  /// A copy of one array. T is float, double, int64_t or complex of the two; Rank counts without the trailing
-  /// 2 of complex arrays. Cost: one copy. Throws FileError (no such name), Unsupported (another dtype; no
-  /// conversion is done), ShapeError (another rank).
+  /// A copy of one array. T is float, double, int64_t or complex of the two; Rank counts without
+  /// the trailing 2 of complex arrays. Cost: one copy. Throws FileError (no such name), Unsupported
+  /// (another dtype; no conversion is done), ShapeError (another rank).
   template <TensorElement T, int Rank>
   Array<T, Rank> read(const std::string& name) const {
     std::array<index_t, Rank> extents{};
@@ -96,13 +96,13 @@ class STRUCTMAT_EXPORT Safetensors {
 };
 
 /// Opens a file. Cost: the header; the data is mapped and read on demand.
-/// Throws FileError for anything but a whole, consistent file: a header over 100 MB or longer than the file,
-/// text that is not JSON of this form, duplicate names, sizes that overflow or disagree with the offsets,
-/// gaps, overlaps, bytes after the data.
+/// Throws FileError for anything but a whole, consistent file: a header over 100 MB or longer than
+/// the file, text that is not JSON of this form, duplicate names, sizes that overflow or disagree
+/// with the offsets, gaps, overlaps, bytes after the data.
 STRUCTMAT_EXPORT Safetensors read_safetensors(const std::filesystem::path& path);
 
-/// read_safetensors of a file that is in memory, which must outlive the result. `name` stands for the file in
-/// messages.
+/// read_safetensors of a file that is in memory, which must outlive the result. `name` stands for
+/// the file in messages.
 STRUCTMAT_EXPORT Safetensors parse_safetensors(std::span<const std::byte> bytes,
                                                const std::string& name);
 
@@ -110,8 +110,8 @@ STRUCTMAT_EXPORT Safetensors parse_safetensors(std::span<const std::byte> bytes,
 class STRUCTMAT_EXPORT NamedTensor {
  public:
   template <class T, int Rank>
-    requires TensorElement<std::remove_const_t<T>>
-  NamedTensor(std::string name, const View<T, Rank>& view)
+  requires TensorElement<std::remove_const_t<T>> NamedTensor(std::string name,
+                                                             const View<T, Rank>& view)
       : name_(std::move(name)),
         dtype_(detail::stored_dtype<std::remove_const_t<T>>()),
         is_complex_(is_complex_v<std::remove_const_t<T>>),
@@ -140,11 +140,11 @@ class STRUCTMAT_EXPORT NamedTensor {
   std::vector<index_t> strides_;
 };
 
-/// Writes arrays and metadata. The same input gives the same bytes whatever the order of `tensors`: data lies
-/// by falling element size, then by name; the header is padded so that every array is aligned to its elements.
-/// The file appears whole or not at all (AtomicFile).
-/// Throws FileError (cannot be written) and DomainError (a name that appears twice, "__metadata__", text that
-/// is not UTF-8, a metadata key that begins with "structmat.dtype.").
+/// Writes arrays and metadata. The same input gives the same bytes whatever the order of `tensors`:
+/// data lies by falling element size, then by name; the header is padded so that every array is
+/// aligned to its elements. The file appears whole or not at all (AtomicFile). Throws FileError
+/// (cannot be written) and DomainError (a name that appears twice, "__metadata__", text that is not
+/// UTF-8, a metadata key that begins with "structmat.dtype.").
 STRUCTMAT_EXPORT void write_safetensors(const std::filesystem::path& path,
                                         std::span<const NamedTensor> tensors,
                                         const std::map<std::string, std::string>& metadata = {});

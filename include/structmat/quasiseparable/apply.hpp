@@ -1,5 +1,6 @@
 /// \file
-/// y := M x, y := M^T x and y := M^H x for quasiseparable M. The calls without Op are in core/apply.hpp.
+/// y := M x, y := M^T x and y := M^H x for quasiseparable M. The calls without Op are in
+/// core/apply.hpp.
 #pragma once
 
 #include "structmat/core/apply.hpp"
@@ -11,15 +12,15 @@ namespace structmat {
 ///
 /// x: (batch, n, k) in; y: (batch, n, k) out; any strides; a batch extent 1 of M or x is broadcast.
 /// x and y must not overlap.
-/// Cost: lower plus upper, per right-hand side 6 n r flops for Scalar and Diagonal, 2 n (r^2 + 2 r) for Dense,
-/// about 14 n r for Block; each generator is read once per tile of right-hand sides. Workspace: O(r k) per
-/// thread, plus O(chunk k) where x, y or the generators are strided.
-/// Threads: over batch and right-hand sides; one column on two threads runs both triangles at the same time.
-/// The result does not depend on the number of threads, bit for bit (Block: as far as BLAS keeps to that).
-/// Accuracy: componentwise, |error| <= c (n + r) eps |M| |x| with |M| formed from absolute generators and c < 4.
-/// NaN and Inf reach only the outputs that depend on them.
-/// Throws ShapeError, and DomainError for overlapping operands; before anything is written.
-/// Source: Eidelman, Gohberg (1999), section 2.
+/// Cost: lower plus upper, per right-hand side 6 n r flops for Scalar and Diagonal, 2 n (r^2 + 2 r)
+/// for Dense, about 14 n r for Block; each generator is read once per tile of right-hand sides.
+/// Workspace: O(r k) per thread, plus O(chunk k) where x, y or the generators are strided. Threads:
+/// over batch and right-hand sides; one column on two threads runs both triangles at the same time.
+/// The result does not depend on the number of threads, bit for bit (Block: as far as BLAS keeps to
+/// that). Accuracy: componentwise, |error| <= c (n + r) eps |M| |x| with |M| formed from absolute
+/// generators and c < 4. NaN and Inf reach only the outputs that depend on them. Throws ShapeError,
+/// and DomainError for overlapping operands; before anything is written. Source: Eidelman, Gohberg
+/// (1999), section 2.
 template <Scalar T, transition::Uniform K>
 void apply(const exec::cpu& e, const QuasiseparableView<T, K>& m, Op op, View<const T, 3> x,
            View<T, 3> y);
@@ -28,17 +29,17 @@ void apply(const exec::cpu& e, const Quasiseparable<T, transition::Block>& m, Op
            View<const T, 3> x, View<T, 3> y);
 
 /// The same on the device: Scalar and Diagonal transitions, float and double, inner stride 1.
-/// Enqueues on e.stream, never allocates or synchronises; e.workspace holds apply_workspace_bytes(m, k) bytes.
-/// Throws NotAvailable without CUDA, Unsupported for other strides, ShapeError, DomainError (workspace too
-/// small), BackendError.
+/// Enqueues on e.stream, never allocates or synchronises; e.workspace holds
+/// apply_workspace_bytes(m, k) bytes. Throws NotAvailable without CUDA, Unsupported for other
+/// strides, ShapeError, DomainError (workspace too small), BackendError.
 template <RealScalar T, class K>
-  requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>)
-void apply(const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& m, Op op,
-           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) void apply(
+    const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& m, Op op,
+    View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
 
 /// Bytes of device workspace for apply with k right-hand sides.
 template <RealScalar T, class K>
-  requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>)
-index_t apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& m, index_t k);
+requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) index_t
+    apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& m, index_t k);
 
 }  // namespace structmat

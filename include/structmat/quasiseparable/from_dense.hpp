@@ -8,8 +8,9 @@
 
 namespace structmat::quasiseparable {
 
-/// What to keep. With `order`, that many singular values a block boundary at most, whatever they are;
-/// otherwise as many as the tolerance asks for. A given absolute_tolerance takes the place of tolerance.
+/// What to keep. With `order`, that many singular values a block boundary at most, whatever they
+/// are; otherwise as many as the tolerance asks for. A given absolute_tolerance takes the place of
+/// tolerance.
 struct FromDenseOptions {
   /// ||M - Q||_F <= tolerance ||M||_F. Unset: n eps.
   std::optional<double> tolerance{};
@@ -25,7 +26,8 @@ struct FromDenseOptions {
 template <Scalar T>
 struct FromDense {
   Quasiseparable<T, transition::Block> matrix;
-  /// sqrt of the sum of all squared singular values that were dropped: ||M - matrix||_F up to rounding.
+  /// sqrt of the sum of all squared singular values that were dropped: ||M - matrix||_F up to
+  /// rounding.
   double truncation_error = 0;
   /// What rounding may add to it.
   double rounding_bound = 0;
@@ -35,14 +37,14 @@ struct FromDense {
 /// Q with Q ~ M: strictly lower and strictly upper parts compressed, diagonal blocks exact.
 ///
 /// m: (n, n) in, any strides, finite.
-/// For k over the block boundaries, the block H_k = M(k:n, 0:k) is carried as C_k W_k with W_k of orthonormal
-/// rows; the next one comes from a thin QR and a small SVD of [C_k without its first rows, new columns]. Row
-/// spaces of what is dropped are mutually orthogonal, so the squared errors add up to truncation_error^2.
-/// Cost: about 5 n^2 N flops a triangle for order N and blocks of N rows, O(n^2 N); workspace O(n N).
-/// Accuracy: ||M - matrix||_F <= truncation_error + rounding_bound.
-/// Throws ShapeError (not square), DomainError (NaN or Inf in m, with its place; a negative or NaN tolerance).
-/// Source: Chandrasekaran et al. (2005), section 3; Dewilde, van der Veen, "Time-Varying Systems and
-/// Computations" (1998), chapter 5.
+/// For k over the block boundaries, the block H_k = M(k:n, 0:k) is carried as C_k W_k with W_k of
+/// orthonormal rows; the next one comes from a thin QR and a small SVD of [C_k without its first
+/// rows, new columns]. Row spaces of what is dropped are mutually orthogonal, so the squared errors
+/// add up to truncation_error^2. Cost: about 5 n^2 N flops a triangle for order N and blocks of N
+/// rows, O(n^2 N); workspace O(n N). Accuracy: ||M - matrix||_F <= truncation_error +
+/// rounding_bound. Throws ShapeError (not square), DomainError (NaN or Inf in m, with its place; a
+/// negative or NaN tolerance). Source: Chandrasekaran et al. (2005), section 3; Dewilde, van der
+/// Veen, "Time-Varying Systems and Computations" (1998), chapter 5.
 template <Scalar T>
 FromDense<T> from_dense(View<const T, 2> m, const FromDenseOptions& options = {});
 

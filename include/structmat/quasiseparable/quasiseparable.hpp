@@ -1,22 +1,23 @@
 /// \file
-/// Quasiseparable matrices of order (r_lower, r_upper): every block strictly below the diagonal has rank at
-/// most r_lower, every block strictly above it rank at most r_upper; the diagonal is free.
+/// Quasiseparable matrices of order (r_lower, r_upper): every block strictly below the diagonal has
+/// rank at most r_lower, every block strictly above it rank at most r_upper; the diagonal is free.
 ///
 ///   i > j:  M_ij = p_i^T a_{i-1} ... a_{j+1} q_j
 ///   i = j:  M_ii = d_i
 ///   i < j:  M_ij = g_i^T b_{i+1} ... b_{j-1} h_j
 ///
-/// (transposes are plain, also for complex data). The products run over the indices strictly between i and j,
-/// so a and b at the ends 0 and n-1 are never read. Transitions are stored as they are: ratios from one index
-/// to the next, never as running products, which would over- or underflow.
+/// (transposes are plain, also for complex data). The products run over the indices strictly
+/// between i and j, so a and b at the ends 0 and n-1 are never read. Transitions are stored as they
+/// are: ratios from one index to the next, never as running products, which would over- or
+/// underflow.
 ///
-/// | part                | shape, uniform transitions          | Block transitions                          |
+/// | part                | shape, uniform transitions          | Block transitions |
 /// |---------------------|-------------------------------------|--------------------------------------------|
-/// | p, q (lower)        | (batch, n, r_lower)                 | BlockTriangle lower                        |
-/// | a                   | transition.hpp, with r = r_lower    |                                            |
-/// | d                   | (batch, n)                          | BlockDiagonal (dense m_i x m_i blocks)     |
-/// | g, h (upper)        | (batch, n, r_upper)                 | BlockTriangle upper_transposed             |
-/// | b                   | transition.hpp, with r = r_upper    |                                            |
+/// | p, q (lower)        | (batch, n, r_lower)                 | BlockTriangle lower | | a |
+/// transition.hpp, with r = r_lower    |                                            | | d | (batch,
+/// n)                          | BlockDiagonal (dense m_i x m_i blocks)     | | g, h (upper) |
+/// (batch, n, r_upper)                 | BlockTriangle upper_transposed             | | b |
+/// transition.hpp, with r = r_upper    |                                            |
 ///
 /// A leading extent 1 is broadcast over the batch; views may broadcast with stride 0.
 ///
@@ -26,19 +27,22 @@
 /// | entry                        | O(|i-j| r)       | O(|i-j| r^2) | O(|i-j| r + r^2) |
 /// | to_dense                     | O(n^2 r)         | O(n^2 r^2) | O(n^2 r)       |
 ///
-/// | here      | Eidelman-Gohberg | tinygp            | celerite2              | Mamba-2 (inside the shift) |
+/// | here      | Eidelman-Gohberg | tinygp            | celerite2              | Mamba-2 (inside
+/// the shift) |
 /// |-----------|------------------|-------------------|------------------------|----------------------------|
-/// | p, a, q   | p, a, q          | p, a, q (lower)   | U, exp(-c dt), V       | C_{i-1}, exp(dt A), dt B   |
-/// | g, b, h   | g, b, h          | q, a, p (upper, transposed) | V, exp(-c dt), U | the same from the right  |
+/// | p, a, q   | p, a, q          | p, a, q (lower)   | U, exp(-c dt), V       | C_{i-1}, exp(dt
+/// A), dt B   | | g, b, h   | g, b, h          | q, a, p (upper, transposed) | V, exp(-c dt), U |
+/// the same from the right  |
 ///
-/// Source: Eidelman, Gohberg, "On a new class of structured matrices", Integral Equations Operator Theory 34
-/// (1999); Vandebril, Van Barel, Mastronardi, "Matrix Computations and Semiseparable Matrices", vol. 1, ch. 2.
+/// Source: Eidelman, Gohberg, "On a new class of structured matrices", Integral Equations Operator
+/// Theory 34 (1999); Vandebril, Van Barel, Mastronardi, "Matrix Computations and Semiseparable
+/// Matrices", vol. 1, ch. 2.
 #pragma once
 
 #include <string>
 
-#include "structmat/core/array.hpp"
 #include "structmat/core/apply.hpp"
+#include "structmat/core/array.hpp"
 #include "structmat/recurrence/block.hpp"
 #include "structmat/recurrence/transition.hpp"
 
@@ -72,8 +76,8 @@ struct QuasiseparableView {
 
 namespace quasiseparable {
 
-/// The same matrix with every batch extent 1 broadcast to the largest one, or to `batch` if that is larger.
-/// Throws ShapeError, on behalf of `operation`, when the generators do not fit together.
+/// The same matrix with every batch extent 1 broadcast to the largest one, or to `batch` if that is
+/// larger. Throws ShapeError, on behalf of `operation`, when the generators do not fit together.
 template <Scalar T, transition::Uniform K, class Space>
 QuasiseparableView<T, K, Space> checked(QuasiseparableView<T, K, Space> m, const char* operation,
                                         index_t batch = 1);
@@ -120,8 +124,9 @@ class Quasiseparable : public OperatorMembers<Quasiseparable<T, K, Space>, T> {
   }
 };
 
-/// Block generators: lower holds P, A, Q of the strictly lower block part; upper_transposed those of the
-/// transpose of the strictly upper block part (h, b^T, g); diagonal the dense blocks on the diagonal.
+/// Block generators: lower holds P, A, Q of the strictly lower block part; upper_transposed those
+/// of the transpose of the strictly upper block part (h, b^T, g); diagonal the dense blocks on the
+/// diagonal.
 template <Scalar T>
 class Quasiseparable<T, transition::Block, space::host>
     : public OperatorMembers<Quasiseparable<T, transition::Block, space::host>, T> {

@@ -1,10 +1,13 @@
 /// \file
 /// Block (sequentially semiseparable, SSS) generators of one triangle.
 ///
-/// Rows are cut into blocks; block row i has m_i rows. For block indices i > j the block of the matrix is
-///   M_ij = P_i A_{i-1} ... A_{j+1} Q_j^T,   P_i: m_i x s_i,  Q_j: m_j x s_{j+1},  A_i: s_{i+1} x s_i,
-/// where s_i is the size of the state that crosses the boundary in front of block i (s_0 = s_B = 0).
-/// With m_i about the order r this is 3 n r numbers a triangle (4 n r with half of a dense diagonal block).
+/// Rows are cut into blocks; block row i has m_i rows. For block indices i > j the block of the
+/// matrix is
+///   M_ij = P_i A_{i-1} ... A_{j+1} Q_j^T,   P_i: m_i x s_i,  Q_j: m_j x s_{j+1},  A_i: s_{i+1} x
+///   s_i,
+/// where s_i is the size of the state that crosses the boundary in front of block i (s_0 = s_B =
+/// 0). With m_i about the order r this is 3 n r numbers a triangle (4 n r with half of a dense
+/// diagonal block).
 ///
 /// Source: Chandrasekaran, Dewilde, Gu, Pals, Sun, van der Veen, White, "Some fast algorithms for
 /// sequentially semiseparable representations", SIAM J. Matrix Anal. Appl. 27 (2005), section 2.
@@ -18,7 +21,8 @@
 
 namespace structmat {
 
-/// Rows offsets[i] <= row < offsets[i+1] form block i. Begins with 0 and ends with n; no block is empty.
+/// Rows offsets[i] <= row < offsets[i+1] form block i. Begins with 0 and ends with n; no block is
+/// empty.
 struct Partition {
   std::vector<index_t> offsets{0};
 

@@ -29,8 +29,9 @@ class Shape {
     }
     const index_t batch = view.extent(0);
     if (batch != 1 && batch_ != 1 && batch != batch_) {
-      throw ShapeError(std::string(operation_) + ": " + name + " has batch " + std::to_string(batch) +
-                       ", the other generators have " + std::to_string(batch_));
+      throw ShapeError(std::string(operation_) + ": " + name + " has batch " +
+                       std::to_string(batch) + ", the other generators have " +
+                       std::to_string(batch_));
     }
     if (batch != 1) batch_ = batch;
   }

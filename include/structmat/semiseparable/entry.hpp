@@ -9,9 +9,9 @@ namespace structmat {
 
 /// M_ij of one batch entry; 0 for i < j.
 ///
-/// 0 <= i, j < n; 0 <= batch < m.batch(). Cost: |i-j| r multiplications (Dense, Block: r^2 a transition).
-/// Accuracy: componentwise, (|i-j| + r) eps. Only generators that the definition names are read.
-/// Throws ShapeError.
+/// 0 <= i, j < n; 0 <= batch < m.batch(). Cost: |i-j| r multiplications (Dense, Block: r^2 a
+/// transition). Accuracy: componentwise, (|i-j| + r) eps. Only generators that the definition names
+/// are read. Throws ShapeError.
 template <Scalar T, transition::Uniform K>
 T entry(const SemiseparableView<T, K>& m, index_t i, index_t j, index_t batch = 0);
 template <Scalar T>
@@ -19,8 +19,8 @@ T entry(const Semiseparable<T, transition::Block>& m, index_t i, index_t j, inde
 
 /// dense := M, so that NaN and Inf reach only the entries that depend on them (Block: the blocks).
 ///
-/// dense: (batch, n, n) out, any strides. Cost: n^2 r multiplications (Dense: n^2 r^2). Accuracy: as entry.
-/// Throws ShapeError.
+/// dense: (batch, n, n) out, any strides. Cost: n^2 r multiplications (Dense: n^2 r^2). Accuracy:
+/// as entry. Throws ShapeError.
 template <Scalar T, transition::Uniform K>
 void to_dense(const SemiseparableView<T, K>& m, View<T, 3> dense);
 template <Scalar T>

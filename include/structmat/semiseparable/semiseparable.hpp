@@ -1,10 +1,13 @@
 /// \file
-/// Semiseparable matrices of order r: lower triangular, every block on and below the diagonal has rank at most r.
+/// Semiseparable matrices of order r: lower triangular, every block on and below the diagonal has
+/// rank at most r.
 ///
-///   i >= j:  M_ij = c_i^T A_i A_{i-1} ... A_{j+1} b_j      (descending product; the identity for i = j)
+///   i >= j:  M_ij = c_i^T A_i A_{i-1} ... A_{j+1} b_j      (descending product; the identity for i
+///   = j)
 ///
-/// This is the inclusive form, in which the diagonal belongs to the semiseparable structure (state-space models:
-/// s_i = A_i s_{i-1} + b_i x_i, y_i = c_i^T s_i). A_0 is never read. Transposes are plain, also for complex data.
+/// This is the inclusive form, in which the diagonal belongs to the semiseparable structure
+/// (state-space models: s_i = A_i s_{i-1} + b_i x_i, y_i = c_i^T s_i). A_0 is never read.
+/// Transposes are plain, also for complex data.
 ///
 /// | part | shape, uniform transitions | Block transitions                             |
 /// |------|----------------------------|-----------------------------------------------|
@@ -24,11 +27,12 @@
 /// | A    | exp(dt A)       | discretised A      | 1                        |
 /// | b    | dt B            | discretised B      | v                        |
 ///
-/// Source: Hwang, Lahoti, Dao, Gu, "Hydra" (2024), definition 3.1; Dao, Gu, "Transformers are SSMs" (2024).
+/// Source: Hwang, Lahoti, Dao, Gu, "Hydra" (2024), definition 3.1; Dao, Gu, "Transformers are SSMs"
+/// (2024).
 #pragma once
 
-#include "structmat/core/array.hpp"
 #include "structmat/core/apply.hpp"
+#include "structmat/core/array.hpp"
 #include "structmat/recurrence/block.hpp"
 #include "structmat/recurrence/transition.hpp"
 
@@ -52,15 +56,16 @@ struct SemiseparableView {
 
 namespace semiseparable {
 
-/// The same matrix with every batch extent 1 broadcast to the largest one, or to `batch` if that is larger.
-/// Throws ShapeError, on behalf of `operation`, when the generators do not fit together.
+/// The same matrix with every batch extent 1 broadcast to the largest one, or to `batch` if that is
+/// larger. Throws ShapeError, on behalf of `operation`, when the generators do not fit together.
 template <Scalar T, transition::Uniform K, class Space>
 SemiseparableView<T, K, Space> checked(SemiseparableView<T, K, Space> m, const char* operation,
                                        index_t batch = 1);
 
 }  // namespace semiseparable
 
-/// A lower triangular semiseparable matrix that owns its generators (see the file's head for shapes).
+/// A lower triangular semiseparable matrix that owns its generators (see the file's head for
+/// shapes).
 template <Scalar T, class K = transition::Diagonal, class Space = space::host>
 class Semiseparable : public OperatorMembers<Semiseparable<T, K, Space>, T> {
  public:
@@ -71,9 +76,7 @@ class Semiseparable : public OperatorMembers<Semiseparable<T, K, Space>, T> {
 
   /// Zero generators. Throws ShapeError.
   Semiseparable(index_t n, index_t order, index_t batch = 1)
-      : c({batch, n, order}),
-        b({batch, n, order}),
-        a(transition::extents<K>(batch, n, order)) {}
+      : c({batch, n, order}), b({batch, n, order}), a(transition::extents<K>(batch, n, order)) {}
 
   Array<T, 3, Space> c, b;
   Array<T, K::rank, Space> a;
@@ -89,7 +92,8 @@ class Semiseparable : public OperatorMembers<Semiseparable<T, K, Space>, T> {
   SemiseparableView<T, K, Space> view() const { return {c.view(), b.view(), a.view()}; }
 };
 
-/// Block generators; the diagonal blocks are lower triangular (what stands above their diagonal is ignored).
+/// Block generators; the diagonal blocks are lower triangular (what stands above their diagonal is
+/// ignored).
 template <Scalar T>
 class Semiseparable<T, transition::Block, space::host>
     : public OperatorMembers<Semiseparable<T, transition::Block, space::host>, T> {

@@ -1,8 +1,9 @@
 /// \file
 /// Ranks of the off-diagonal blocks of a dense matrix, with margins and a certificate.
 ///
-/// One meaning everywhere: a singular value of a block counts when it exceeds tolerance * reference, where
-/// the reference is ||M||_F (Relative::matrix) or the largest singular value of that block (Relative::block).
+/// One meaning everywhere: a singular value of a block counts when it exceeds tolerance *
+/// reference, where the reference is ||M||_F (Relative::matrix) or the largest singular value of
+/// that block (Relative::block).
 #pragma once
 
 #include <functional>
@@ -25,7 +26,8 @@ struct Options {
   /// Unset: n eps of the scalar type.
   std::optional<double> tolerance{};
   Relative relative = Relative::matrix;
-  /// With `order`: stop at the first block that exceeds it. The profile then ends there (complete = false).
+  /// With `order`: stop at the first block that exceeds it. The profile then ends there (complete =
+  /// false).
   bool stop_at_violation = true;
   /// Called now and then with the fraction done, 0 to 1.
   std::function<void(double)> progress{};
@@ -45,11 +47,11 @@ struct Report {
   std::string property;  ///< "quasiseparable" or "semiseparable"
   index_t size = 0;
   std::optional<Order> asked{};
-  bool holds = true;      ///< true when no order was asked for
-  bool complete = true;   ///< false after an early stop: order and profile are then lower bounds
+  bool holds = true;     ///< true when no order was asked for
+  bool complete = true;  ///< false after an early stop: order and profile are then lower bounds
   Order order{};
-  /// Entry t is the rank of block t. quasiseparable: M(k:n, 0:k) and M(0:k, k:n) for k = t + 1 (n - 1 entries).
-  /// semiseparable: M(k:n, 0:k+1) and M(0:k+1, k:n) for k = t (n entries).
+  /// Entry t is the rank of block t. quasiseparable: M(k:n, 0:k) and M(0:k, k:n) for k = t + 1 (n -
+  /// 1 entries). semiseparable: M(k:n, 0:k+1) and M(0:k+1, k:n) for k = t (n entries).
   std::vector<index_t> lower, upper;
   /// Over all blocks, relative to the reference; 0 where there is none.
   double smallest_kept = 0;
@@ -57,26 +59,28 @@ struct Report {
   double tolerance = 0;
   Relative relative = Relative::matrix;
   double frobenius_norm = 0;
-  /// The block of largest rank or, with an order asked for, of the largest singular value beyond it.
+  /// The block of largest rank or, with an order asked for, of the largest singular value beyond
+  /// it.
   std::optional<Block> worst_block{};
 };
 
 /// Rank profile of all strictly lower and strictly upper blocks; with options.order, the verdict.
 ///
 /// m: (n, n) in, any strides, finite.
-/// The block sweep of from_dense (carrying everything above rounding level) gives, for each k, a matrix with
-/// about N rows and columns that has the singular values of M(k:n, 0:k).
-/// Cost: O(n^2 N + n N^3) for order N; workspace O(n N). Every n x n matrix has order floor(n/2) at most, so
-/// the worst case is that of n dense singular value problems; blocks whose rank is settled by those of their
-/// neighbours (it changes by at most one from k to k + 1) are not computed.
-/// Accuracy: singular values within c n eps ||M||_F (Relative::block: of that block), c about 1.
-/// Throws ShapeError, DomainError (NaN or Inf, with its place; a negative or NaN tolerance or order).
+/// The block sweep of from_dense (carrying everything above rounding level) gives, for each k, a
+/// matrix with about N rows and columns that has the singular values of M(k:n, 0:k). Cost: O(n^2 N
+/// + n N^3) for order N; workspace O(n N). Every n x n matrix has order floor(n/2) at most, so the
+/// worst case is that of n dense singular value problems; blocks whose rank is settled by those of
+/// their neighbours (it changes by at most one from k to k + 1) are not computed. Accuracy:
+/// singular values within c n eps ||M||_F (Relative::block: of that block), c about 1. Throws
+/// ShapeError, DomainError (NaN or Inf, with its place; a negative or NaN tolerance or order).
 template <Scalar T>
 Report quasiseparable(View<const T, 2> m, const Options& options = {});
 
-/// The same for blocks that contain the diagonal: lower M(k:n, 0:k+1), upper M(0:k+1, k:n). A triangular
-/// matrix is semiseparable of the order of its own half; for a full matrix both halves are reported.
-/// When the matrix is lower (upper) triangular, only that half enters order, verdict and profile.
+/// The same for blocks that contain the diagonal: lower M(k:n, 0:k+1), upper M(0:k+1, k:n). A
+/// triangular matrix is semiseparable of the order of its own half; for a full matrix both halves
+/// are reported. When the matrix is lower (upper) triangular, only that half enters order, verdict
+/// and profile.
 template <Scalar T>
 Report semiseparable(View<const T, 2> m, const Options& options = {});
 

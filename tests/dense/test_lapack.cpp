@@ -1,0 +1,63 @@
+#include "structmat/dense/lapack.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/battery.hpp"
+
+using namespace structmat;
+using namespace structmat::test;
+
+TEMPLATE_TEST_CASE("R and V are those of the matrix", "", float, double, std::complex<float>,
+                   std::complex<double>) {
+  using T = TestType;
+  Random random(1);
+  const double margin = 200 * double(epsilon<T>);
+  for (const auto& [m, n] : {std::array<index_t, 2>{7, 4}, {4, 4}, {3, 6}, {1, 1}, {80, 40}, {5, 1}}) {
+    const Array<T, 2> a = random.array<T, 2>({n, m});  // A^T: column-major when transposed
+    const index_t smaller = std::min(m, n);
+
+    // R^H R = A^H A
+    Array<T, 2> qr = a;
+    dense::qr_factor<T>(qr.view().transposed());
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t j = 0; j < n; ++j) {
+        T expected{}, got{};
+        for (index_t l = 0; l < m; ++l) expected += conjugate(a(i, l)) * a(j, l);
+        for (index_t l = 0; l <= std::min({i, j, smaller - 1}); ++l) got += conjugate(qr(i, l)) * qr(j, l);
+        CHECK(std::abs(got - expected) <= margin * double(m));
+      }
+    }
+
+    // A^H A = V S^2 V^H, V^H V = I, values in descending order
+    Array<T, 2> work = a, vh({n, smaller});
+    Array<real_t<T>, 1> s({smaller}), only({smaller});
+    dense::svd_right<T>(work.view().transposed(), s, vh.view().transposed());
+    work = a;
+    dense::singular_values<T>(work.view().transposed(), only);
+    for (index_t l = 0; l < smaller; ++l) {
+      CHECK(std::abs(s(l) - only(l)) <= margin);
+      if (l > 0) CHECK(s(l - 1) >= s(l));
+    }
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t j = 0; j < n; ++j) {
+        T expected{}, got{};
+        for (index_t l = 0; l < m; ++l) expected += conjugate(a(i, l)) * a(j, l);
+        for (index_t l = 0; l < smaller; ++l) got += conjugate(vh(i, l)) * vh(j, l) * (s(l) * s(l));
+        CHECK(std::abs(got - expected) <= margin * double(m));
+      }
+    }
+  }
+}
+
+TEST_CASE("LAPACK wrappers take empty matrices and refuse other layouts") {
+  Array<double, 2> a({3, 4});
+  Array<double, 1> s({3});
+  CHECK_THROWS_AS(dense::qr_factor<double>(a.view()), Unsupported);
+  Array<double, 1> wrong({2});
+  CHECK(message_from<ShapeError>([&] {
+          dense::singular_values<double>(a.view().transposed(), wrong.view());
+        }) == "dense::singular_values: s has 2 entries, the matrix 3 singular values");
+  Array<double, 2> empty({0, 5});
+  dense::qr_factor<double>(empty.view().transposed());
+  dense::singular_values<double>(empty.view().transposed(), View<double, 1>{});
+}
