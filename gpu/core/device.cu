@@ -16,7 +16,8 @@ void check(cudaError_t status, const char* operation) {
   throw BackendError(operation, "CUDA", status, cudaGetErrorName(status));
 }
 
-/// Without a device or a driver, the codes differ between driver versions: any failure means "none".
+/// Without a device or a driver, the codes differ between driver versions: any failure means
+/// "none".
 cudaError_t count_devices(int& count) noexcept {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess) return status;

@@ -9,6 +9,7 @@
 #include "progress.hpp"
 #include "promote.hpp"
 #include "structmat/dense/blas.hpp"
+#include "structmat/io/npy.hpp"
 #include "structmat/quasiseparable/apply.hpp"
 #include "structmat/semiseparable/apply.hpp"
 
@@ -19,6 +20,7 @@ struct ApplyOptions {
   std::string matrix, x, output;
   bool adjoint = false, transpose = false;
   int threads = 0;
+  bool vector = false;  ///< x is 1-d, and y can be too
 };
 
 template <Scalar T>
@@ -50,19 +52,26 @@ void apply_to(const M& a, const io::DenseMatrix& x, const ApplyOptions& options)
       [&]<Scalar U>(const Array<U, 2>& columns) {
         using T = common_t<typename M::value_type, U>;
         const auto y = product(exec::cpu{options.threads}, op, widened<T>(a), widened<T>(columns));
-        write_dense(options.output, View<const T, 2>(y));
+        if (options.vector) {
+          io::write_npy_vector(options.output, View<const T, 2>(y).select(1, 0));
+        } else {
+          write_dense(options.output, View<const T, 2>(y));
+        }
         fmt::print("{}: {}\n", options.output, describe(io::DenseMatrix(y)));
       },
       x);
 }
 
-Status run(const ApplyOptions& options) {
+Status run(ApplyOptions options) {
   if (container_of(options.output) == Container::generators) {
     throw UsageError(options.output + ": the product is dense, .npy or .mtx");
   }
   const Progress progress("structmat apply");
   const AnyMatrix a = read_matrix(options.matrix);
   const io::DenseMatrix x = read_dense(options.x);
+  options.vector = container_of(options.x) == Container::npy &&
+                   container_of(options.output) == Container::npy &&
+                   io::npy_dimensions(options.x) == 1;
   std::visit(
       [&](const auto& any) { std::visit([&](const auto& m) { apply_to(m, x, options); }, any); },
       a);

@@ -60,8 +60,14 @@ Status check(const CheckOptions& options) {
     dense = result.expanded ? expand(std::get<io::AnyGenerators>(matrix))
                             : std::move(std::get<io::DenseMatrix>(matrix));
   }
-  std::visit([&]<Scalar T>(const Array<T, 2>& m) { examine(View<const T, 2>(m), options, result); },
-             dense);
+  std::visit(
+      [&]<Scalar T>(const Array<T, 2>& m) {
+        examine(View<const T, 2>(m), options, result);
+        if (options.plot.empty()) return;
+        const std::string title = std::filesystem::path(options.file).filename().string();
+        io::write_rank_picture(options.plot, View<const T, 2>(m), result.report, title);
+      },
+      dense);
   if (options.json) {
     print_json(result);
   } else {

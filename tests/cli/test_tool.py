@@ -454,6 +454,11 @@ class Apply(Tool):
     def test_shapes(self):
         self.save("a.npy", np.arange(6.0).reshape(2, 3))
         self.save("x.npy", np.ones(3))
+        self.run_tool("apply", "a.npy", "x.npy", "-o", "y.npy")
+        np.testing.assert_array_equal(self.load("y.npy"), [3, 12])
+        self.save("column.npy", np.ones((3, 1)))
+        self.run_tool("apply", "a.npy", "column.npy", "-o", "y.npy")
+        self.assertEqual(self.load("y.npy").shape, (2, 1))
         self.run_tool("apply", "a.npy", "x.npy", "-o", "y.mtx")
         self.run_tool("apply", "a.npy", "y.mtx", "-o", "z.npy", "--transpose")
         np.testing.assert_allclose(self.load("z.npy").ravel(), [36, 51, 66])
