@@ -1,52 +1,24 @@
 // Devices; device memory behind Array<T, Rank, space::cuda> and its copies.
-#include <cuda_runtime_api.h>
-
-#include <string>
-
+#include "core/launch.cuh"
 #include "structmat/core/array.hpp"
 #include "structmat/core/device.hpp"
 
 namespace structmat {
-namespace {
 
-void check(cudaError_t status, const char* operation) {
-  if (status == cudaSuccess) return;
-  // Some errors stay pending and would be reported by the next, innocent call.
-  cudaGetLastError();
-  throw BackendError(operation, "CUDA", status, cudaGetErrorName(status));
-}
-
-/// Without a device or a driver, the codes differ between driver versions: any failure means
-/// "none".
-cudaError_t count_devices(int& count) noexcept {
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess) return status;
-  count = 0;
-  cudaGetLastError();
-  return status;
-}
-
-void require_device(const char* operation) {
-  int count = 0;
-  const cudaError_t status = count_devices(count);
-  if (count > 0) return;
-  throw NotAvailable(std::string(operation) + ": no CUDA device" +
-                     (status == cudaSuccess
-                          ? std::string()
-                          : std::string(" (") + cudaGetErrorString(status) + ")"));
-}
-
-}  // namespace
+using gpu::check;
 
 int device_count() noexcept {
   int count = 0;
-  count_devices(count);
-  return count;
+  // Without a device or a driver the codes differ between driver versions: any failure means
+  // "none".
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();
+  return 0;
 }
 
 std::string device_name(int device) {
   constexpr const char* operation = "device_name";
-  require_device(operation);
+  gpu::require_device(operation);
   const int count = device_count();
   if (device < 0 || device >= count) {
     throw NotAvailable(std::string(operation) + ": device " + std::to_string(device) + " of " +
@@ -60,7 +32,7 @@ std::string device_name(int device) {
 namespace detail {
 
 void* device_allocate(std::size_t bytes) {
-  require_device("device_allocate");
+  gpu::require_device("device_allocate");
   void* pointer = nullptr;
   check(cudaMalloc(&pointer, bytes), "device_allocate");
   return pointer;

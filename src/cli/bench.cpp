@@ -128,15 +128,6 @@ void require_backend(const std::string& backend) {
   throw NotAvailable("backend cuda: this command measures on the CPU only so far");
 }
 
-/// OpenBLAS takes over the number of OpenMP threads, which the header names, at its first large
-/// product.
-void wake_blas() {
-  const Array<double, 2> a({128, 128});
-  Array<double, 2> b({128, 128});
-  const View<const double, 2> factor = a.view();
-  dense::gemm(Op::none, Op::none, 1.0, factor, factor, 0.0, b.view());
-}
-
 std::string machine() {
   const std::string core = dense::blas_core();
   return fmt::format("structmat {} ({}), {} {}{}, {} BLAS threads, {} OpenMP threads, {}",
@@ -152,7 +143,6 @@ Status bench(const BenchOptions& options) {
   // The dense product must run on as many threads.
   if (options.threads > 0) omp_set_num_threads(options.threads);
 #endif
-  wake_blas();
   BenchTable table{.family = options.family,
                    .op = options.op,
                    .transition = options.transition,

@@ -1,5 +1,8 @@
 #include "recurrence/block_apply.hpp"
 
+#include <algorithm>
+
+#include "core/simd.hpp"
 #include "structmat/dense/blas.hpp"
 
 namespace structmat::recurrence {
@@ -13,6 +16,66 @@ void multiply(Op op, const View<const T, 2>& a, const View<const T, 2>& b, T bet
     dense::gemv<T>(op, T{1}, a, b.select(1, 0), beta, c.select(1, 0));
   } else {
     dense::gemm<T>(op, Op::none, T{1}, a, b, beta, c);
+  }
+}
+
+// One real right-hand side and small blocks: a call of BLAS would cost more than the block itself.
+// Rows are contiguous, so y += A x is a dot product a row and y += A^T x an update by rows.
+
+constexpr index_t small_block = 64;
+
+template <RealScalar T>
+STRUCTMAT_INLINE void add_product(const View<const T, 2>& a, const T* x, T* y) {
+  const index_t columns = a.extent(1);
+  const T* row = a.data();
+  for (index_t i = 0; i < a.extent(0); ++i, row += columns) {
+    T sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (index_t l = 0; l < columns; ++l) sum += row[l] * x[l];
+    y[i] += sum;
+  }
+}
+
+template <RealScalar T>
+STRUCTMAT_INLINE void add_transposed_product(const View<const T, 2>& a, const T* x, T* y) {
+  const index_t columns = a.extent(1);
+  const T* row = a.data();
+  for (index_t i = 0; i < a.extent(0); ++i, row += columns) {
+    const T xi = x[i];
+#pragma omp simd
+    for (index_t l = 0; l < columns; ++l) y[l] += row[l] * xi;
+  }
+}
+
+/// y += strictly lower block part of the triangle, or of its transpose, times x; contiguous.
+template <RealScalar T>
+STRUCTMAT_CLONES void add_small_triangle(const Partition& partition, const BlockTriangle<T>& t,
+                                         index_t batch, bool transposed, const T* x, T* y) {
+  const index_t blocks = partition.blocks();
+  T memory[2][small_block];
+  T *s = memory[0], *next = memory[1];
+  for (index_t step = 0; step < blocks; ++step) {
+    const index_t i = transposed ? blocks - 1 - step : step;
+    const index_t begin = partition.begin(i);
+    const View<const T, 2> p = t.p(batch, i), q = t.q(batch, i), a = t.a(batch, i);
+    std::fill_n(next, t.state(transposed ? i : i + 1), T{0});
+    add_product(transposed ? q : p, s, y + begin);
+    add_transposed_product(transposed ? p : q, x + begin, next);
+    transposed ? add_transposed_product(a, s, next) : add_product(a, s, next);
+    std::swap(s, next);
+  }
+}
+
+/// y := blocks on the diagonal, or their transposes, times x; contiguous.
+template <RealScalar T>
+STRUCTMAT_CLONES void apply_small_diagonal(const Partition& partition, const BlockDiagonal<T>& d,
+                                           index_t batch, bool transposed, const T* x, T* y) {
+  std::fill_n(y, partition.rows(), T{0});
+  for (index_t i = 0; i < partition.blocks(); ++i) {
+    const index_t begin = partition.begin(i);
+    const View<const T, 2> block = d.block(batch, i);
+    transposed ? add_transposed_product(block, x + begin, y + begin)
+               : add_product(block, x + begin, y + begin);
   }
 }
 
@@ -81,6 +144,25 @@ void copy_conjugated(const View<const T, 2>& from, bool conjugated, const View<T
   }
 }
 
+template <Scalar T>
+bool is_small(const BlockMatrix<T>& m) {
+  const auto fits = [](const BlockTriangle<T>* t) {
+    return t == nullptr || t->order() <= small_block;
+  };
+  return !m.lower_triangular && fits(m.lower) && fits(m.upper_transposed);
+}
+
+template <RealScalar T>
+void apply_small(const BlockMatrix<T>& m, index_t batch, bool transposed, const T* x, T* y) {
+  apply_small_diagonal(m.partition, m.diagonal, batch, transposed, x, y);
+  if (m.lower != nullptr) {
+    add_small_triangle(m.partition, *m.lower, batch, transposed, x, y);
+  }
+  if (m.upper_transposed != nullptr) {
+    add_small_triangle(m.partition, *m.upper_transposed, batch, !transposed, x, y);
+  }
+}
+
 }  // namespace
 
 template <Scalar T>
@@ -90,7 +172,7 @@ void apply_block(const BlockMatrix<T>& m, Op op, View<const T, 3> x, View<T, 3> 
   // M^H x = conj(M^T conj(x))
   const bool conjugated = is_complex_v<T> && op == Op::adjoint;
   const auto plain = [columns](const auto& v) {
-    return (columns == 1 || v.stride(2) == 1) && v.stride(1) >= columns;
+    return columns == 1 ? v.stride(1) >= 1 : v.stride(2) == 1 && v.stride(1) >= columns;
   };
   const bool copies = conjugated || !plain(x) || !plain(y);
   Array<T, 2> xc, yc;
@@ -98,6 +180,7 @@ void apply_block(const BlockMatrix<T>& m, Op op, View<const T, 3> x, View<T, 3> 
     xc = Array<T, 2>({n, columns}, uninitialized);
     yc = Array<T, 2>({n, columns}, uninitialized);
   }
+  const bool small = is_small(m) && columns == 1;
   for (index_t b = 0; b < y.extent(0); ++b) {
     const index_t mb = m.diagonal.batch() == 1 ? 0 : b;
     View<const T, 2> xb = x.select(0, b);
@@ -106,6 +189,13 @@ void apply_block(const BlockMatrix<T>& m, Op op, View<const T, 3> x, View<T, 3> 
       copy_conjugated<T>(xb, conjugated, xc);
       xb = xc.view();
       yb = yc.view();
+    }
+    if constexpr (RealScalar<T>) {
+      if (small && xb.stride(0) == 1 && yb.stride(0) == 1) {
+        apply_small(m, mb, transposed, xb.data(), yb.data());
+        if (copies) copy(View<const T, 2>(yb), y.select(0, b));
+        continue;
+      }
     }
     apply_diagonal(m, mb, transposed, xb, yb);
     if (m.lower != nullptr) add_triangle(m.partition, *m.lower, mb, transposed, xb, yb);

@@ -32,10 +32,16 @@ class Pass {
     const index_t tiles = (columns + lanes - 1) / lanes;
     state_ = Array<R, 1>({tiles * r * vector});
     if constexpr (std::same_as<K, transition::Dense>) spare_ = Array<R, 1>({r * vector});
-    packed_ = Array<R, 1>({2 * chunk_rows * vector});
+    // Only whole tiles of neighbouring real numbers, and single columns, are used where they are.
+    const bool in_place =
+        RealScalar<T> &&
+        (columns == 1 || (columns % lanes == 0 && x.stride(1) == 1 && y.stride(1) == 1));
+    if (!in_place) {
+      packed_ = Array<R, 1>({2 * std::min(chunk_rows, x.extent(0)) * vector}, uninitialized);
+    }
     strided_ = r > 1 && (r_.out.stride(1) != 1 || r_.in.stride(1) != 1 ||
                          (K::rank == 3 && r_.transition.stride(1) != 1));
-    if (strided_) generators_ = Array<T, 1>({3 * chunk_rows * r});
+    if (strided_) generators_ = Array<T, 1>({3 * chunk_rows * r}, uninitialized);
   }
 
   /// Rows begin <= i < end in sweep order, which follow those of the previous call. On the first of
@@ -81,7 +87,7 @@ class Pass {
     }
     if (first_visit) start(begin, x, y);
     constexpr index_t step = parts * W;
-    R *px = packed_.data(), *py = px + chunk_rows * step;
+    R *px = packed_.data(), *py = px + packed_.size() / 2;
     pack<W>(x, px);
     pack<W>(View<const T, 2>(y), py);
     sweep<T, K, W>(run, fresh, Rows<T>{px, step, py, step}, state, spare_.data());

@@ -94,10 +94,12 @@ class Profile {
     if (rank > 0) smallest_kept_ = std::min(smallest_kept_, relative(rank - 1));
     largest_dropped_ = std::max(largest_dropped_, relative(rank));
     // With an order asked for, the certificate is the block with the most beyond it; else that of
-    // largest rank.
+    // largest rank, and of several the one nearest to a square.
+    const index_t n = m_.extent(0), columns = k + extra_, shorter = std::min(n - k, columns);
     const double beyond = asked_ ? relative(*asked_) : 0;
-    if (!worst_ || (asked_ ? beyond > excess_ : rank > order_)) {
-      const index_t n = m_.extent(0), columns = k + extra_;
+    const bool larger = rank > order_ || (rank == order_ && shorter > worst_shorter_);
+    if (!worst_ || (asked_ ? beyond > excess_ : larger)) {
+      worst_shorter_ = shorter;
       worst_ = part_ == Part::lower ? Block{part_, k, n, 0, columns, {}}
                                     : Block{part_, 0, columns, k, n, {}};
       for (index_t l = 0; l < number; ++l) worst_->singular_values.push_back(relative(l));
@@ -136,7 +138,7 @@ class Profile {
   std::optional<index_t> asked_;
 
   std::vector<index_t> ranks_;
-  index_t order_ = 0, done_ = 0;
+  index_t order_ = 0, done_ = 0, worst_shorter_ = 0;
   double smallest_kept_ = std::numeric_limits<double>::infinity(), largest_dropped_ = 0,
          excess_ = 0;
   std::optional<Block> worst_;
@@ -184,8 +186,10 @@ Report check(const char* operation, View<const T, 2> m, index_t extra, bool with
   const bool may_stop = options.order && options.stop_at_violation;
   index_t begin = 0;
   while (begin < n) {
-    const index_t size =
-        quasiseparable::next_block(std::max(lower.state(), upper.state()), n - begin);
+    // Blocks of more rows would make the matrices that stand for H_k larger than need be.
+    constexpr index_t most = 32;
+    const index_t size = std::min(
+        most, quasiseparable::next_block(std::max(lower.state(), upper.state()), n - begin));
     const bool go_on =
         (!with_lower || lower.block(begin, size)) & (!with_upper || upper.block(begin, size));
     begin += size;

@@ -141,7 +141,7 @@ TEST_CASE("shapes that do not fit are refused when the composition is made") {
   const Any a = Dense<Complex>(Matrix({2, 3})), b = Dense<Complex>(Matrix({3, 3}));
   CHECK(message_from<ShapeError>([&] { a + b; }) ==
         "any_operator::sum: the left operator is 2 x 3, the right one 3 x 3");
-  CHECK(message_from<ShapeError>([&] { a * a; }) ==
+  CHECK(message_from<ShapeError>([&] { a* a; }) ==
         "any_operator::product: the left operator is 2 x 3, the right one 2 x 3");
   Matrix x({2, 1}), y({2, 1});
   CHECK(message_from<ShapeError>([&] { a.apply(x, y); }) ==

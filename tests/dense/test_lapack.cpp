@@ -12,7 +12,8 @@ TEMPLATE_TEST_CASE("R and V are those of the matrix", "", float, double, std::co
   using T = TestType;
   Random random(1);
   const double margin = 200 * double(epsilon<T>);
-  for (const auto& [m, n] : {std::array<index_t, 2>{7, 4}, {4, 4}, {3, 6}, {1, 1}, {80, 40}, {5, 1}}) {
+  for (const auto& [m, n] :
+       {std::array<index_t, 2>{7, 4}, {4, 4}, {3, 6}, {1, 1}, {80, 40}, {5, 1}}) {
     const Array<T, 2> a = random.array<T, 2>({n, m});  // A^T: column-major when transposed
     const index_t smaller = std::min(m, n);
 
@@ -23,7 +24,8 @@ TEMPLATE_TEST_CASE("R and V are those of the matrix", "", float, double, std::co
       for (index_t j = 0; j < n; ++j) {
         T expected{}, got{};
         for (index_t l = 0; l < m; ++l) expected += conjugate(a(i, l)) * a(j, l);
-        for (index_t l = 0; l <= std::min({i, j, smaller - 1}); ++l) got += conjugate(qr(i, l)) * qr(j, l);
+        for (index_t l = 0; l <= std::min({i, j, smaller - 1}); ++l)
+          got += conjugate(qr(i, l)) * qr(j, l);
         CHECK(std::abs(got - expected) <= margin * double(m));
       }
     }

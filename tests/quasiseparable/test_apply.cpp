@@ -33,24 +33,26 @@ constexpr Order orders[] = {{0, 0}, {1, 1}, {3, 0}, {0, 5}, {8, 8}, {13, 21}};
 
 }  // namespace
 
-TEMPLATE_PRODUCT_TEST_CASE("products match the entries", "", (Case),
-                           ((float, transition::Scalar), (double, transition::Scalar),
-                            (std::complex<float>, transition::Scalar),
-                            (std::complex<double>, transition::Scalar), (float, transition::Diagonal),
-                            (double, transition::Diagonal), (std::complex<float>, transition::Diagonal),
-                            (std::complex<double>, transition::Diagonal), (float, transition::Dense),
-                            (double, transition::Dense), (std::complex<float>, transition::Dense),
-                            (std::complex<double>, transition::Dense), (float, transition::Block),
-                            (double, transition::Block), (std::complex<float>, transition::Block),
-                            (std::complex<double>, transition::Block))) {
+TEMPLATE_PRODUCT_TEST_CASE(
+    "products match the entries", "", (Case),
+    ((float, transition::Scalar), (double, transition::Scalar),
+     (std::complex<float>, transition::Scalar), (std::complex<double>, transition::Scalar),
+     (float, transition::Diagonal), (double, transition::Diagonal),
+     (std::complex<float>, transition::Diagonal), (std::complex<double>, transition::Diagonal),
+     (float, transition::Dense), (double, transition::Dense),
+     (std::complex<float>, transition::Dense), (std::complex<double>, transition::Dense),
+     (float, transition::Block), (double, transition::Block),
+     (std::complex<float>, transition::Block), (std::complex<double>, transition::Block))) {
   Random random(1);
   unsigned seed = 0;
   for (const index_t n : sizes) {
     for (const Order r : orders) {
-      // Every way in which right-hand sides fill tiles, at one size; the ends of the range elsewhere.
+      // Every way in which right-hand sides fill tiles, at one size; the ends of the range
+      // elsewhere.
       for (const index_t k : {1, 2, 4, 5, 8, 17}) {
         if (n != 16 && k != 1 && k != 5) continue;
-        check_products(TestType::make(n, r, 1 + seed % 2, seed), std::max(r.lower, r.upper), k, random);
+        check_products(TestType::make(n, r, 1 + seed % 2, seed), std::max(r.lower, r.upper), k,
+                       random);
         ++seed;
       }
     }
@@ -59,9 +61,11 @@ TEMPLATE_PRODUCT_TEST_CASE("products match the entries", "", (Case),
 
 TEMPLATE_TEST_CASE("operators are linear, take any stride and any number of threads", "",
                    (Case<double, transition::Scalar>), (Case<double, transition::Diagonal>),
-                   (Case<double, transition::Dense>), (Case<std::complex<float>, transition::Diagonal>),
-                   (Case<std::complex<double>, transition::Dense>), (Case<float, transition::Dense>),
-                   (Case<double, transition::Block>), (Case<std::complex<float>, transition::Block>)) {
+                   (Case<double, transition::Dense>),
+                   (Case<std::complex<float>, transition::Diagonal>),
+                   (Case<std::complex<double>, transition::Dense>),
+                   (Case<float, transition::Dense>), (Case<double, transition::Block>),
+                   (Case<std::complex<float>, transition::Block>)) {
   Random random(2);
   for (const index_t n : {1, 7, 129}) {
     const auto m = TestType::make(n, {3, 5}, 2, unsigned(n));
@@ -73,7 +77,8 @@ TEMPLATE_TEST_CASE("operators are linear, take any stride and any number of thre
 
 TEMPLATE_TEST_CASE("the number of threads does not change a bit", "",
                    (Case<double, transition::Scalar>), (Case<float, transition::Diagonal>),
-                   (Case<double, transition::Dense>), (Case<std::complex<double>, transition::Diagonal>)) {
+                   (Case<double, transition::Dense>),
+                   (Case<std::complex<double>, transition::Diagonal>)) {
   Random random(3);
   // Large enough that threads are started: over the two triangles, over columns, over the batch.
   for (const index_t k : {1, 3, 33}) check_threads(TestType::make(6000, {7, 4}, 1, 5), k, random);
@@ -94,8 +99,10 @@ TEST_CASE("empty batches and empty right-hand sides") {
 TEST_CASE("orders larger than the matrix") {
   Random random(4);
   for (const index_t n : {1, 2, 5}) {
-    check_products(random_quasiseparable<double, transition::Diagonal>(n, {40, 33}, 1, 7), 40, 3, random);
-    check_products(random_quasiseparable<double, transition::Dense>(n, {40, 33}, 1, 8), 40, 1, random);
+    check_products(random_quasiseparable<double, transition::Diagonal>(n, {40, 33}, 1, 7), 40, 3,
+                   random);
+    check_products(random_quasiseparable<double, transition::Dense>(n, {40, 33}, 1, 8), 40, 1,
+                   random);
   }
 }
 

@@ -41,18 +41,21 @@ TEMPLATE_TEST_CASE("compression finds the order and loses nothing", "", float, d
       CHECK(result.matrix.size() == n);
       CHECK(distance(m, result.matrix) <= result.truncation_error + result.rounding_bound);
       CHECK(result.truncation_error <= double(n) * double(epsilon<T>) * result.frobenius_norm);
-      CHECK(result.rounding_bound <= 100 * double(n + 8) * double(epsilon<T>) * result.frobenius_norm);
+      CHECK(result.rounding_bound <=
+            100 * double(n + 8) * double(epsilon<T>) * result.frobenius_norm);
       check_products(result.matrix, std::max(r.lower, r.upper), 2, *std::make_unique<Random>(1));
     }
   }
 }
 
 TEST_CASE("the error is the one that was asked for, and it is reported truly") {
-  // Smooth off-diagonal decay: singular values of the blocks fall steadily, so that every tolerance cuts.
+  // Smooth off-diagonal decay: singular values of the blocks fall steadily, so that every tolerance
+  // cuts.
   const index_t n = 300;
   Array<double, 2> m({n, n});
   for (index_t i = 0; i < n; ++i) {
-    for (index_t j = 0; j < n; ++j) m(i, j) = 1 / (1 + 0.1 * std::abs(double(i - j)) + (i > j ? 0.3 : 0));
+    for (index_t j = 0; j < n; ++j)
+      m(i, j) = 1 / (1 + 0.1 * std::abs(double(i - j)) + (i > j ? 0.3 : 0));
   }
   const double norm = dense::frobenius_norm<double>(m.view());
   index_t previous = n;
@@ -124,8 +127,8 @@ TEST_CASE("any stride, the matrix untouched") {
   const auto plain = quasiseparable::from_dense(m);
   const Array<double, 2> t = to_array(m.view().transposed());
   const auto transposed = quasiseparable::from_dense<double>(t.view().transposed());
-  const auto reversed =
-      quasiseparable::from_dense<double>(to_array(m.view().reversed(0).reversed(1)).view().reversed(0).reversed(1));
+  const auto reversed = quasiseparable::from_dense<double>(
+      to_array(m.view().reversed(0).reversed(1)).view().reversed(0).reversed(1));
   CHECK(same_bits(plain.matrix.lower.all_p(), transposed.matrix.lower.all_p()));
   CHECK(same_bits(plain.matrix.lower.all_a(), reversed.matrix.lower.all_a()));
   CHECK(same_bits(m, before));

@@ -15,7 +15,8 @@ using namespace structmat::test;
 
 TEMPLATE_PRODUCT_TEST_CASE("M = Z S_l + J Z S_u J + D", "", (std::tuple),
                            ((double, transition::Scalar), (double, transition::Diagonal),
-                            (float, transition::Dense), (std::complex<double>, transition::Dense))) {
+                            (float, transition::Dense),
+                            (std::complex<double>, transition::Dense))) {
   using T = std::tuple_element_t<0, TestType>;
   using K = std::tuple_element_t<1, TestType>;
   Random random(1);
@@ -83,5 +84,6 @@ TEST_CASE("a batch is broadcast, sizes that differ are refused") {
         }) ==
         "quasiseparable::from_semiseparable: S_l has size 5, S_u has size 5, d has 6 entries");
   const auto two = random_semiseparable<float, transition::Diagonal>(5, 1, 2, 2);
-  CHECK_THROWS_AS(quasiseparable::from_semiseparable(lower, two, Array<float, 2>({1, 5})), ShapeError);
+  CHECK_THROWS_AS(quasiseparable::from_semiseparable(lower, two, Array<float, 2>({1, 5})),
+                  ShapeError);
 }

@@ -29,7 +29,8 @@ TEMPLATE_PRODUCT_TEST_CASE("semiseparable products match the entries", "", (Case
                             (float, transition::Diagonal), (double, transition::Diagonal),
                             (std::complex<float>, transition::Diagonal),
                             (double, transition::Dense), (std::complex<float>, transition::Dense),
-                            (double, transition::Block), (std::complex<float>, transition::Block))) {
+                            (double, transition::Block),
+                            (std::complex<float>, transition::Block))) {
   Random random(1);
   unsigned seed = 0;
   for (const index_t n : {0, 1, 2, 3, 7, 16, 127, 128, 129, 257}) {

@@ -9,7 +9,8 @@ using namespace structmat::test;
 
 TEMPLATE_PRODUCT_TEST_CASE("semiseparable entries are those of the definition", "", (std::tuple),
                            ((float, transition::Scalar), (double, transition::Diagonal),
-                            (double, transition::Dense), (std::complex<double>, transition::Dense))) {
+                            (double, transition::Dense),
+                            (std::complex<double>, transition::Dense))) {
   using T = std::tuple_element_t<0, TestType>;
   using K = std::tuple_element_t<1, TestType>;
   for (const index_t n : {1, 2, 3, 15}) {

@@ -1,9 +1,9 @@
 /// \file
 /// What every operator must satisfy, whatever its family: one battery, run on each.
 ///
-/// The oracle is the dense matrix of entries, multiplied by the textbook formula in this file. Errors
-/// are measured by the accuracy contract of componentwise methods, |error| <= c (n + r) eps |M| |x|
-/// with |M| formed from absolute generators; c is in `tolerance` below.
+/// The oracle is the dense matrix of entries, multiplied by the textbook formula in this file.
+/// Errors are measured by the accuracy contract of componentwise methods, |error| <= c (n + r) eps
+/// |M| |x| with |M| formed from absolute generators; c is in `tolerance` below.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -91,7 +91,8 @@ void check_products(const M& m, index_t order, index_t k, Random& random) {
   const index_t n = m.rows(), batch = m.batch();
   const Oracle<M> oracle(m);
   for (const Op op : all_ops) {
-    INFO("op " << int(op) << ", n " << n << ", order " << order << ", batch " << batch << ", k " << k);
+    INFO("op " << int(op) << ", n " << n << ", order " << order << ", batch " << batch << ", k "
+               << k);
     const auto x = random.array<T, 3>({batch, n, k});
     auto y = poisoned<T, 3>({batch, n, k});
     apply_op(exec::cpu{}, m, op, x, y);
@@ -119,7 +120,8 @@ void check_products(const M& m, index_t order, index_t k, Random& random) {
       right += std::conj(w) * xi;
       left_t += zi * y;
       right_t += v * xi;
-      for (index_t j = 0; j < n; ++j) scale += std::abs(zi) * std::abs(oracle.bound(b, i, j)) * std::abs(x(b, j, 0));
+      for (index_t j = 0; j < n; ++j)
+        scale += std::abs(zi) * std::abs(oracle.bound(b, i, j)) * std::abs(x(b, j, 0));
     }
     CHECK(std::abs(left - right) <= 2 * tolerance<T>(n, order) * scale);
     CHECK(std::abs(left_t - right_t) <= 2 * tolerance<T>(n, order) * scale);
@@ -151,7 +153,8 @@ void check_linearity(const M& m, index_t order, Random& random) {
   }
 }
 
-/// Operands with gaps and negative strides give the bits of contiguous ones, and the gaps stay untouched.
+/// Operands with gaps and negative strides give the bits of contiguous ones, and the gaps stay
+/// untouched.
 template <class M>
 void check_strides(const M& m, index_t k, Random& random) {
   using T = typename M::value_type;

@@ -69,7 +69,8 @@ Semiseparable<T, K> random_semiseparable(index_t n, index_t r, index_t batch, un
   return m;
 }
 
-/// Block generators with blocks of 1, 2, 3, ... rows and states of sizes that change from block to block.
+/// Block generators with blocks of 1, 2, 3, ... rows and states of sizes that change from block to
+/// block.
 inline Partition uneven_partition(index_t n) {
   Partition partition;
   while (partition.rows() < n) {

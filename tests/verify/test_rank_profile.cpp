@@ -34,7 +34,8 @@ struct Expected {
   double kept = INFINITY, dropped = 0;
 };
 
-/// The profile by one singular value decomposition a block: the definition. extra = 1: with the diagonal.
+/// The profile by one singular value decomposition a block: the definition. extra = 1: with the
+/// diagonal.
 template <class T>
 Expected profile_by_definition(const Array<T, 2>& m, index_t extra, double tolerance,
                                verify::Relative relative) {
@@ -52,7 +53,8 @@ Expected profile_by_definition(const Array<T, 2>& m, index_t extra, double toler
       while (rank < values.size() && values[rank] > tolerance * reference) ++rank;
       (lower ? e.lower : e.upper).push_back(index_t(rank));
       if (rank > 0) e.kept = std::min(e.kept, values[rank - 1] / reference);
-      if (rank < values.size() && reference > 0) e.dropped = std::max(e.dropped, values[rank] / reference);
+      if (rank < values.size() && reference > 0)
+        e.dropped = std::max(e.dropped, values[rank] / reference);
     }
   }
   return e;
@@ -76,8 +78,8 @@ Array<double, 2> shift_matrix(index_t n) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the profile is the one of the definition", "", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("the profile is the one of the definition", "", float, double,
+                   std::complex<float>, std::complex<double>) {
   using T = TestType;
   for (const index_t n : {0, 1, 2, 3, 7, 16, 40, 70}) {
     for (const Order r : {Order{0, 0}, Order{1, 2}, Order{3, 0}, Order{6, 6}, Order{60, 60}}) {
@@ -86,20 +88,25 @@ TEMPLATE_TEST_CASE("the profile is the one of the definition", "", float, double
       for (const auto relative : {verify::Relative::matrix, verify::Relative::block}) {
         // Between noise and the singular values that count.
         const double tolerance = 100 * double(n + 1) * double(epsilon<T>);
-        const auto report = verify::quasiseparable(m, {.tolerance = tolerance, .relative = relative});
+        const auto report =
+            verify::quasiseparable(m, {.tolerance = tolerance, .relative = relative});
         const Expected e = profile_by_definition(m, 0, tolerance, relative);
-        INFO("n " << n << ", orders " << r.lower << ", " << r.upper << ", relative " << int(relative));
+        INFO("n " << n << ", orders " << r.lower << ", " << r.upper << ", relative "
+                  << int(relative));
         CHECK(report.lower == e.lower);
         CHECK(report.upper == e.upper);
         CHECK(report.complete);
         CHECK(report.holds);
-        CHECK(report.order.lower == (e.lower.empty() ? 0 : *std::max_element(e.lower.begin(), e.lower.end())));
-        CHECK(report.order.upper == (e.upper.empty() ? 0 : *std::max_element(e.upper.begin(), e.upper.end())));
+        CHECK(report.order.lower ==
+              (e.lower.empty() ? 0 : *std::max_element(e.lower.begin(), e.lower.end())));
+        CHECK(report.order.upper ==
+              (e.upper.empty() ? 0 : *std::max_element(e.upper.begin(), e.upper.end())));
         const double noise = 20 * double(n + 1) * double(epsilon<T>);
         CHECK(std::abs(report.smallest_kept - (std::isfinite(e.kept) ? e.kept : 0)) <= noise);
         CHECK(std::abs(report.largest_dropped - e.dropped) <= noise);
 
-        const auto with_diagonal = verify::semiseparable(m, {.tolerance = tolerance, .relative = relative});
+        const auto with_diagonal =
+            verify::semiseparable(m, {.tolerance = tolerance, .relative = relative});
         const Expected s = profile_by_definition(m, 1, tolerance, relative);
         if (n > 1 && r.lower > 0 && r.upper > 0) {
           CHECK(with_diagonal.lower == s.lower);
@@ -211,14 +218,16 @@ TEST_CASE("verdict, certificate and early stop") {
 }
 
 TEST_CASE("relative to the block, weak blocks count too") {
-  // A block 1e-20 below the rest: relative to the matrix it is nothing, relative to itself it has rank 2.
+  // A block 1e-20 below the rest: relative to the matrix it is nothing, relative to itself it has
+  // rank 2.
   const index_t n = 60;
   const auto q = random_quasiseparable<double, transition::Diagonal>(n, {2, 0}, 1, 3);
   Array<double, 2> m = dense_of(q.to_dense());
   for (index_t i = n / 2; i < n; ++i) {
     for (index_t j = 0; j < i; ++j) m(i, j) *= 1e-20;
   }
-  const auto by_matrix = verify::quasiseparable(m), by_block = verify::quasiseparable(m, {.relative = verify::Relative::block});
+  const auto by_matrix = verify::quasiseparable(m),
+             by_block = verify::quasiseparable(m, {.relative = verify::Relative::block});
   CHECK(by_matrix.lower[n / 2 + 5] == 0);
   CHECK(by_block.lower[n / 2 + 5] == 2);
   CHECK(by_block.order.lower == 2);
@@ -253,15 +262,17 @@ TEST_CASE("progress rises to 1") {
 }
 
 TEST_CASE("what has no rank profile is refused") {
-  CHECK(message_from<ShapeError>([] { verify::quasiseparable(Array<double, 2>({3, 4})); }) ==
-        "verify::quasiseparable: the matrix is 3 x 4, it must be square");
+  CHECK(message_from<ShapeError>([] {
+          verify::quasiseparable(Array<double, 2>({3, 4}));
+        }) == "verify::quasiseparable: the matrix is 3 x 4, it must be square");
   Array<std::complex<double>, 2> m({5, 5});
   m(4, 0) = {0, NAN};
   CHECK(message_from<DomainError>([&] { verify::semiseparable(m); }) ==
         "verify::semiseparable: entry (4, 0) is (0,nan), only finite input has an answer");
   const Array<double, 2> zero({5, 5});
-  CHECK(message_from<DomainError>([&] { verify::quasiseparable(zero, {.order = Order{0, -1}}); }) ==
-        "verify::quasiseparable: the order asked for is (0, -1), it must not be negative");
+  CHECK(message_from<DomainError>([&] {
+          verify::quasiseparable(zero, {.order = Order{0, -1}});
+        }) == "verify::quasiseparable: the order asked for is (0, -1), it must not be negative");
   CHECK_THROWS_AS(verify::quasiseparable(zero, {.tolerance = NAN}), DomainError);
   CHECK(verify::quasiseparable(zero).order == Order{0, 0});
 }
