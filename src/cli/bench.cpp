@@ -1,7 +1,9 @@
 // structmat bench: a structured product beside the dense one.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <memory>
+#include <thread>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -54,6 +56,7 @@ void add_dense(const M& m, Op op, const Array<T, 2>& x, const Array<T, 2>& y, Be
     }
   });
   row.dense_ms = 1e3 * timing.seconds;
+  row.dense_fastest_ms = 1e3 * timing.fastest;
   const double norm = dense::frobenius_norm(View<const T, 2>(z));
   for (index_t i = 0; i < z.size(); ++i) z.data()[i] -= y.data()[i];
   const double difference = dense::frobenius_norm(View<const T, 2>(z));
@@ -75,6 +78,7 @@ BenchRow bench_one(const M& m, index_t order, index_t rhs, const BenchOptions& o
   const Timing timing = measure([&] { apply(cpu, m.view(), op, input, output); });
   const double bytes = double(sizeof(T)) * double(m.stored() + x.size() + y.size());
   row.ms = 1e3 * timing.seconds;
+  row.fastest_ms = 1e3 * timing.fastest;
   row.repetitions = timing.repetitions;
   row.gb_per_s = 1e-9 * bytes / timing.seconds;
   row.copy_fraction = bytes / timing.seconds / copy_speed;
@@ -125,15 +129,25 @@ void require_backend(const std::string& backend) {
   if (backend == "cpu") return;
   if (!STRUCTMAT_HAVE_CUDA) throw NotAvailable("backend cuda: built without CUDA");
   if (device_count() == 0) throw NotAvailable("backend cuda: no CUDA device");
-  throw NotAvailable("backend cuda: this command measures on the CPU only so far");
+  throw NotAvailable(
+      "backend cuda: this command times the CPU; gpu/bench holds the benchmarks of the device");
+}
+
+/// "load 0.1 on 8 processors": what else runs, before this command adds its own.
+std::string load() {
+  double average = 0;
+  const unsigned processors = std::thread::hardware_concurrency();
+  return getloadavg(&average, 1) == 1
+             ? fmt::format("load {:.1f} on {} processors", average, processors)
+             : fmt::format("{} processors", processors);
 }
 
 std::string machine() {
   const std::string core = dense::blas_core();
-  return fmt::format("structmat {} ({}), {} {}{}, {} BLAS threads, {} OpenMP threads, {}",
+  return fmt::format("structmat {} ({}), {} {}{}, {} BLAS threads, {} OpenMP threads, {}, {}",
                      version(), git_commit(), build_type(), blas_vendor(),
                      core.empty() ? "" : " " + core, dense::blas_threads(), openmp_threads(),
-                     simd_path());
+                     simd_path(), load());
 }
 
 Status bench(const BenchOptions& options) {
@@ -207,7 +221,8 @@ void add_bench(CLI::App& app, Action& action) {
   add_output(*command, options->output, "File for the table [standard output]");
   command->footer(
       "RANGE: 4,16 or 256-65536*2 (factor) or 100-500+100 (step).\n"
-      "ms: median of at least 5 runs. ratio: dense ms / ms. GB/s: generators, x and y once each "
+      "ms: median of at least 5 runs; ! marks rows whose median is more than twice the fastest "
+      "run. ratio: dense ms / ms. GB/s: generators, x and y once each "
       "over\n"
       "the time; of copy: that over the speed of a copy of 128 MB on as many threads. error: "
       "relative\n"

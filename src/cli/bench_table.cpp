@@ -18,28 +18,40 @@ std::string optional(const std::optional<double>& value, const char* format, con
   return value ? fmt::format(fmt::runtime(format), *value) : absent;
 }
 
+constexpr const char* warning =
+    "! median more than twice the fastest run: the processors were busy with something else, or "
+    "there are more "
+    "threads than free processors; do not quote these rows.";
+
 std::string markdown(const BenchTable& t) {
   std::string text = header(t) + "\n\n";
   text +=
       "|      n | order | rhs |         ms |   dense ms |   ratio |   GB/s | of copy |   error |\n"
       "|-------:|------:|----:|-----------:|-----------:|--------:|-------:|--------:|--------:|\n";
+  bool any_unsteady = false;
   for (const BenchRow& r : t.rows) {
     const auto ratio = r.dense_ms ? std::optional(*r.dense_ms / r.ms) : std::nullopt;
+    const bool unsteady = is_unsteady(r);
+    any_unsteady = any_unsteady || unsteady;
     text += fmt::format(
-        "| {:6} | {:5} | {:3} | {:10.4f} | {:>10} | {:>7} | {:6.2f} | {:6.0f}% | {:>7} |\n", r.n,
+        "| {:6} | {:5} | {:3} | {:10.4f} | {:>10} | {:>7} | {:6.2f} | {:6.0f}% | {:>7} |{}\n", r.n,
         r.order, r.rhs, r.ms, optional(r.dense_ms, "{:.4f}", "-"), optional(ratio, "{:.2f}", "-"),
-        r.gb_per_s, 100 * r.copy_fraction, optional(r.error, "{:.1e}", "-"));
+        r.gb_per_s, 100 * r.copy_fraction, optional(r.error, "{:.1e}", "-"), unsteady ? " !" : "");
   }
+  if (any_unsteady) text += std::string("\n") + warning + "\n";
   return text;
 }
 
 std::string csv(const BenchTable& t) {
   std::string text = "# " + header(t) + "\n";
-  text += "n,order,rhs,ms,repetitions,dense_ms,gb_per_s,copy_fraction,error\n";
+  text +=
+      "n,order,rhs,ms,fastest_ms,repetitions,dense_ms,dense_fastest_ms,gb_per_s,copy_fraction,"
+      "error\n";
   for (const BenchRow& r : t.rows) {
-    text += fmt::format("{},{},{},{:.6g},{},{},{:.4g},{:.4g},{}\n", r.n, r.order, r.rhs, r.ms,
-                        r.repetitions, optional(r.dense_ms, "{:.6g}", ""), r.gb_per_s,
-                        r.copy_fraction, optional(r.error, "{:.3g}", ""));
+    text += fmt::format("{},{},{},{:.6g},{:.6g},{},{},{},{:.4g},{:.4g},{}\n", r.n, r.order, r.rhs,
+                        r.ms, r.fastest_ms, r.repetitions, optional(r.dense_ms, "{:.6g}", ""),
+                        optional(r.dense_fastest_ms, "{:.6g}", ""), r.gb_per_s, r.copy_fraction,
+                        optional(r.error, "{:.3g}", ""));
   }
   return text;
 }
@@ -55,8 +67,11 @@ std::string json(const BenchTable& t) {
                     {"order", r.order},
                     {"rhs", r.rhs},
                     {"ms", r.ms},
+                    {"fastest_ms", r.fastest_ms},
+                    {"unsteady", is_unsteady(r)},
                     {"repetitions", r.repetitions},
                     {"dense_ms", number(r.dense_ms)},
+                    {"dense_fastest_ms", number(r.dense_fastest_ms)},
                     {"gb_per_s", r.gb_per_s},
                     {"copy_fraction", r.copy_fraction},
                     {"error", number(r.error)}});
@@ -74,6 +89,10 @@ std::string json(const BenchTable& t) {
 }
 
 }  // namespace
+
+bool is_unsteady(const BenchRow& row) {
+  return row.ms > 2 * row.fastest_ms || (row.dense_ms && *row.dense_ms > 2 * *row.dense_fastest_ms);
+}
 
 std::string format_table(const BenchTable& table, const std::string& format) {
   if (format == "csv") return csv(table);

@@ -14,13 +14,18 @@ namespace structmat::cli {
 struct BenchRow {
   index_t n = 0, order = 0, rhs = 0;
   double ms = 0;
+  double fastest_ms = 0;
   int repetitions = 0;
   double gb_per_s = 0;       ///< generators, x and y once each, over the time
   double copy_fraction = 0;  ///< of the bandwidth of a copy
   /// Where the dense matrix was within its limit.
-  std::optional<double> dense_ms{};
+  std::optional<double> dense_ms{}, dense_fastest_ms{};
   std::optional<double> error{};  ///< ||y - y_dense||_F / ||y_dense||_F
 };
+
+/// Is a median more than twice the fastest run? Then something else ran on the processors, and
+/// neither time nor ratio means anything.
+bool is_unsteady(const BenchRow& row);
 
 struct BenchTable {
   std::string family, op, transition, dtype, backend;

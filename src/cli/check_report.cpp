@@ -69,8 +69,11 @@ void print_text(const CheckResult& result) {
        fmt::format("lower {}{}, upper {}{}", report.complete ? "" : "at least ", report.order.lower,
                    report.complete ? "" : "at least ", report.order.upper));
   if (report.asked) {
-    line("asked", fmt::format("lower at most {}, upper at most {}", report.asked->lower,
-                              report.asked->upper));
+    const auto at_most = [&](index_t order) {
+      return order >= report.size ? "any" : fmt::format("at most {}", order);
+    };
+    line("asked", fmt::format("lower {}, upper {}", at_most(report.asked->lower),
+                              at_most(report.asked->upper)));
     line("verdict", report.holds ? "holds" : "DOES NOT HOLD");
   }
   line("tolerance", fmt::format("{:.3g} {}", report.tolerance, reference(report)));

@@ -13,6 +13,7 @@ namespace structmat::cli {
 
 struct Timing {
   double seconds = 0;  ///< median
+  double fastest = 0;
   int repetitions = 0;
 };
 
@@ -35,7 +36,7 @@ Timing measure(const Action& action, double least = 0.2) {
   }
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
-  return {*middle, static_cast<int>(times.size())};
+  return {*middle, *std::min_element(times.begin(), times.end()), static_cast<int>(times.size())};
 }
 
 /// Bytes read plus bytes written a second by memcpy of 128 MB, far beyond the caches, on `threads`

@@ -477,7 +477,10 @@ class Bench(Tool):
         self.assertEqual(len(table["rows"]), 8)
         self.assertIn("BLAS", table["machine"])
         for row in table["rows"]:
-            self.assertGreater(row["ms"], 0)
+            self.assertGreaterEqual(row["ms"], row["fastest_ms"])
+            self.assertGreater(row["fastest_ms"], 0)
+            if row["ms"] > 2 * row["fastest_ms"]:
+                self.assertTrue(row["unsteady"])
             # 64^2 * 8 bytes fit into 0.1 MB, 128^2 * 8 do not.
             self.assertEqual(row["dense_ms"] is None, row["n"] == 128)
             if row["error"] is not None:
