@@ -1,5 +1,6 @@
 // Stands in for the CUDA component where it is not built: every entry throws NotAvailable.
 #include "structmat/core/array.hpp"
+#include "structmat/core/device.hpp"
 #include "structmat/quasiseparable/apply.hpp"
 
 namespace structmat {
@@ -10,6 +11,13 @@ namespace {
 }
 
 }  // namespace
+
+int device_count() noexcept {
+  return 0;
+}
+std::string device_name(int) {
+  absent("device_name");
+}
 
 namespace detail {
 

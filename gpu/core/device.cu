@@ -1,10 +1,35 @@
-// Device memory behind Array<T, Rank, space::cuda> and its copies.
+// Devices; device memory behind Array<T, Rank, space::cuda> and its copies.
 #include "core/launch.cuh"
 #include "structmat/core/array.hpp"
+#include "structmat/core/device.hpp"
 
-namespace structmat::detail {
+namespace structmat {
 
 using gpu::check;
+
+int device_count() noexcept {
+  int count = 0;
+  // Without a device or a driver the codes differ between driver versions: any failure means
+  // "none".
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();
+  return 0;
+}
+
+std::string device_name(int device) {
+  constexpr const char* operation = "device_name";
+  gpu::require_device(operation);
+  const int count = device_count();
+  if (device < 0 || device >= count) {
+    throw NotAvailable(std::string(operation) + ": device " + std::to_string(device) + " of " +
+                       std::to_string(count));
+  }
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, device), operation);
+  return properties.name;
+}
+
+namespace detail {
 
 void* device_allocate(std::size_t bytes) {
   gpu::require_device("device_allocate");
@@ -36,4 +61,5 @@ void copy_device_to_host(void* host, const void* device, std::size_t bytes) {
   check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy_device_to_host");
 }
 
-}  // namespace structmat::detail
+}  // namespace detail
+}  // namespace structmat

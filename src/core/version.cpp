@@ -1,5 +1,9 @@
 #include "structmat/core/version.hpp"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 namespace structmat {
 
 std::string_view version() {
@@ -29,6 +33,14 @@ std::string_view simd_path() {
   }
 #endif
   return "default";
+}
+
+int openmp_threads() {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 0;
+#endif
 }
 
 }  // namespace structmat

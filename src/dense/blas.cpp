@@ -6,10 +6,15 @@
 
 #include "structmat/core/error.hpp"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 // OpenBLAS's own questions; another BLAS does not have them.
 extern "C" {
 char* openblas_get_corename(void) __attribute__((weak));
 int openblas_get_num_threads(void) __attribute__((weak));
+int openblas_get_parallel(void) __attribute__((weak));
 }
 
 namespace structmat::dense {
@@ -141,6 +146,11 @@ std::string blas_core() {
   return openblas_get_corename != nullptr ? openblas_get_corename() : "";
 }
 int blas_threads() {
+#ifdef _OPENMP
+  // The OpenMP flavour (2) asks OpenMP at every call; its own answer is that of an earlier call.
+  if (openblas_get_parallel != nullptr && openblas_get_parallel() == 2)
+    return omp_get_max_threads();
+#endif
   return openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 0;
 }
 

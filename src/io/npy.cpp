@@ -134,12 +134,13 @@ constexpr ElementType element_types[] = {
     {"u8", read_elements<std::uint64_t, double>},
 };
 
+/// `shape` is what the header says of the elements of `matrix`.
 template <Scalar T>
-void write_matrix(const std::filesystem::path& path, const View<const T, 2>& matrix) {
+void write_array(const std::filesystem::path& path, const View<const T, 2>& matrix,
+                 const std::string& shape) {
   const std::string descr = (is_complex_v<T> ? "<c" : "<f") + std::to_string(sizeof(T));
-  std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" +
-                       std::to_string(matrix.extent(0)) + ", " + std::to_string(matrix.extent(1)) +
-                       "), }";
+  std::string header =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   constexpr std::size_t preamble = 10, alignment = 64;
   while ((preamble + header.size() + 1) % alignment != 0) header += ' ';
   header += '\n';
@@ -160,6 +161,12 @@ void write_matrix(const std::filesystem::path& path, const View<const T, 2>& mat
   file.commit();
 }
 
+template <Scalar T>
+void write_matrix(const std::filesystem::path& path, const View<const T, 2>& matrix) {
+  write_array(path, matrix,
+              std::to_string(matrix.extent(0)) + ", " + std::to_string(matrix.extent(1)));
+}
+
 }  // namespace
 
 DenseMatrix parse_npy(std::span<const std::byte> bytes, const std::string& name) {
@@ -176,6 +183,26 @@ DenseMatrix read_npy(const std::filesystem::path& path) {
   const detail::FileBytes file(path, read_operation);
   return parse_npy(file.bytes(), path.string());
 }
+
+index_t npy_dimensions(const std::filesystem::path& path) {
+  const detail::FileBytes file(path, read_operation);
+  const Source source{read_operation, path.string()};
+  return static_cast<index_t>(detail::parse_npy_header(file.bytes(), source).shape.size());
+}
+
+template <Scalar T>
+void write_npy_vector(const std::filesystem::path& path, View<const T, 1> vector) {
+  const View<const T, 2> column(vector.data(), {vector.extent(0), 1}, {vector.stride(0), 1});
+  write_array(path, column, std::to_string(vector.extent(0)) + ",");
+}
+
+template STRUCTMAT_EXPORT void write_npy_vector(const std::filesystem::path&, View<const float, 1>);
+template STRUCTMAT_EXPORT void write_npy_vector(const std::filesystem::path&,
+                                                View<const double, 1>);
+template STRUCTMAT_EXPORT void write_npy_vector(const std::filesystem::path&,
+                                                View<const std::complex<float>, 1>);
+template STRUCTMAT_EXPORT void write_npy_vector(const std::filesystem::path&,
+                                                View<const std::complex<double>, 1>);
 
 void write_npy(const std::filesystem::path& path, View<const float, 2> matrix) {
   write_matrix(path, matrix);

@@ -100,6 +100,21 @@ TEST_CASE("write_npy gives the bytes that the format prescribes", "[npy]") {
   CHECK(read_text(folder / "a.npy") == expected);
 }
 
+TEMPLATE_TEST_CASE("write_npy_vector writes one dimension", "[npy]", float, double,
+                   std::complex<float>, std::complex<double>) {
+  const TemporaryFolder folder;
+  Array<TestType, 1> v({5});
+  for (index_t i = 0; i < 5; ++i) v(i) = TestType(real_t<TestType>(i));
+  io::write_npy_vector(folder / "v.npy", View<const TestType, 1>(v.view().reversed(0)));
+  CHECK(io::npy_dimensions(folder / "v.npy") == 1);
+  CHECK_THAT(read_text(folder / "v.npy"), Contains("'shape': (5,), }"));
+  const auto column = std::get<Array<TestType, 2>>(io::read_npy(folder / "v.npy"));
+  REQUIRE(column.extents() == std::array<index_t, 2>{5, 1});
+  for (index_t i = 0; i < 5; ++i) CHECK(column(i, 0) == v(4 - i));
+  io::write_npy(folder / "m.npy", column);
+  CHECK(io::npy_dimensions(folder / "m.npy") == 2);
+}
+
 TEMPLATE_TEST_CASE("read_npy serves every order, version and real type", "[npy]", float, double,
                    std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
                    std::uint16_t, std::uint32_t, std::uint64_t) {

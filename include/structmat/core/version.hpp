@@ -26,4 +26,8 @@ STRUCTMAT_EXPORT std::string_view blas_vendor();
 /// "x86-64-v4" (AVX-512), "x86-64-v3" (AVX2 and FMA) or "default".
 STRUCTMAT_EXPORT std::string_view simd_path();
 
+/// Threads that exec::cpu{} takes here (OMP_NUM_THREADS, or all processors); 0 when built without
+/// OpenMP.
+STRUCTMAT_EXPORT int openmp_threads();
+
 }  // namespace structmat

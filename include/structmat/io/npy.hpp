@@ -27,6 +27,10 @@ STRUCTMAT_EXPORT DenseMatrix read_npy(const std::filesystem::path& path);
 /// read_npy of a file that is in memory, at any alignment. `name` stands for the file in messages.
 STRUCTMAT_EXPORT DenseMatrix parse_npy(std::span<const std::byte> bytes, const std::string& name);
 
+/// How many dimensions the array in an .npy file has, from its header alone: read_npy makes a
+/// column of a 1-d array. Throws FileError.
+STRUCTMAT_EXPORT index_t npy_dimensions(const std::filesystem::path& path);
+
 /// Writes an (m, n) matrix, any strides. The file appears whole or not at all (AtomicFile). Throws
 /// FileError.
 STRUCTMAT_EXPORT void write_npy(const std::filesystem::path& path, View<const float, 2> matrix);
@@ -35,5 +39,9 @@ STRUCTMAT_EXPORT void write_npy(const std::filesystem::path& path,
                                 View<const std::complex<float>, 2> matrix);
 STRUCTMAT_EXPORT void write_npy(const std::filesystem::path& path,
                                 View<const std::complex<double>, 2> matrix);
+
+/// Writes a 1-d array, any stride. As write_npy.
+template <Scalar T>
+void write_npy_vector(const std::filesystem::path& path, View<const T, 1> vector);
 
 }  // namespace structmat::io

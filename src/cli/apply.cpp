@@ -1,0 +1,104 @@
+// structmat apply: y = A x.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "command.hpp"
+#include "matrix.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "promote.hpp"
+#include "structmat/dense/blas.hpp"
+#include "structmat/io/npy.hpp"
+#include "structmat/quasiseparable/apply.hpp"
+#include "structmat/semiseparable/apply.hpp"
+
+namespace structmat::cli {
+namespace {
+
+struct ApplyOptions {
+  std::string matrix, x, output;
+  bool adjoint = false, transpose = false;
+  int threads = 0;
+  bool vector = false;  ///< x is 1-d, and y can be too
+};
+
+template <Scalar T>
+Array<T, 2> product(const exec::cpu&, Op op, const Array<T, 2>& a, const Array<T, 2>& x) {
+  const index_t rows = a.extent(op == Op::none ? 0 : 1);
+  const index_t columns = a.extent(op == Op::none ? 1 : 0);
+  if (x.extent(0) != columns) {
+    throw UsageError(
+        fmt::format("x has {} rows, the operator has {} columns", x.extent(0), columns));
+  }
+  Array<T, 2> y({rows, x.extent(1)});
+  if (!y.empty() && !x.empty()) {
+    dense::gemm(op, Op::none, T(1), View<const T, 2>(a), View<const T, 2>(x), T(0), y.view());
+  }
+  return y;
+}
+
+template <class M, Scalar T>
+Array<T, 2> product(const exec::cpu& e, Op op, const M& a, const Array<T, 2>& x) {
+  Array<T, 2> y({a.size(), x.extent(1)}, uninitialized);
+  apply(e, a.view(), op, View<const T, 3>(as_batch(x.view())), View<T, 3>(as_batch(y.view())));
+  return y;
+}
+
+template <class M>
+void apply_to(const M& a, const io::DenseMatrix& x, const ApplyOptions& options) {
+  const Op op = options.adjoint ? Op::adjoint : options.transpose ? Op::transpose : Op::none;
+  std::visit(
+      [&]<Scalar U>(const Array<U, 2>& columns) {
+        using T = common_t<typename M::value_type, U>;
+        const auto y = product(exec::cpu{options.threads}, op, widened<T>(a), widened<T>(columns));
+        if (options.vector) {
+          io::write_npy_vector(options.output, View<const T, 2>(y).select(1, 0));
+        } else {
+          write_dense(options.output, View<const T, 2>(y));
+        }
+        fmt::print("{}: {}\n", options.output, describe(io::DenseMatrix(y)));
+      },
+      x);
+}
+
+Status run(ApplyOptions options) {
+  if (container_of(options.output) == Container::generators) {
+    throw UsageError(options.output + ": the product is dense, .npy or .mtx");
+  }
+  const Progress progress("structmat apply");
+  const AnyMatrix a = read_matrix(options.matrix);
+  const io::DenseMatrix x = read_dense(options.x);
+  options.vector = container_of(options.x) == Container::npy &&
+                   container_of(options.output) == Container::npy &&
+                   io::npy_dimensions(options.x) == 1;
+  std::visit(
+      [&](const auto& any) { std::visit([&](const auto& m) { apply_to(m, x, options); }, any); },
+      a);
+  return done;
+}
+
+}  // namespace
+
+void add_apply(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("apply", "Multiply a matrix with vectors: y = A x");
+  const auto options = std::make_shared<ApplyOptions>();
+  command->add_option("matrix", options->matrix, "A: .npy, .mtx or .safetensors")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("x", options->x, "x, a vector or several columns: .npy or .mtx")
+      ->required()
+      ->type_name("FILE");
+  add_output(*command, options->output, "y: .npy or .mtx")->required();
+  CLI::Option* adjoint = command->add_flag("--adjoint", options->adjoint, "y = A^H x");
+  command->add_flag("--transpose", options->transpose, "y = A^T x, without conjugation")
+      ->excludes(adjoint);
+  add_threads(*command, options->threads);
+  command->footer(
+      "The product is computed in the narrowest scalar type that holds A and x exactly.\n"
+      "--threads concerns generators; dense matrices run on the threads of the BLAS.\n\n"
+      "Example:\n  structmat apply Q.safetensors x.npy -o y.npy");
+  command->callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace structmat::cli

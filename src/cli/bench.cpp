@@ -1,0 +1,234 @@
+// structmat bench: a structured product beside the dense one.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "bench_table.hpp"
+#include "command.hpp"
+#include "matrix.hpp"
+#include "measure.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "random_matrix.hpp"
+#include "range.hpp"
+#include "structmat/core/device.hpp"
+#include "structmat/core/version.hpp"
+#include "structmat/dense/blas.hpp"
+#include "structmat/dense/norm.hpp"
+#include "structmat/io/atomic_file.hpp"
+#include "structmat/quasiseparable/apply.hpp"
+#include "structmat/semiseparable/apply.hpp"
+
+namespace structmat::cli {
+namespace {
+
+struct BenchOptions {
+  std::string family, op = "apply";
+  std::string sizes = "256-65536*2", orders = "4,16", rhs = "1,64";
+  std::string transition = transition::Diagonal::name, dtype = "float64";
+  std::vector<std::string> backends{"cpu"};
+  int threads = 0;
+  double dense_limit = 1;
+  std::string format = "md", output;
+};
+
+Op op_of(const std::string& name) {
+  return name == "apply" ? Op::none : name == "apply_transpose" ? Op::transpose : Op::adjoint;
+}
+
+/// The dense product on the same matrix and vectors: time and difference.
+template <class M, Scalar T>
+void add_dense(const M& m, Op op, const Array<T, 2>& x, const Array<T, 2>& y, BenchRow& row) {
+  const Array<T, 2> a = expand(m);
+  Array<T, 2> z({row.n, row.rhs});
+  const View<const T, 2> entries = a.view(), columns = x.view();
+  const Timing timing = measure([&] {
+    if (row.rhs == 1) {
+      dense::gemv(op, T(1), entries, columns.select(1, 0), T(0), z.view().select(1, 0));
+    } else {
+      dense::gemm(op, Op::none, T(1), entries, columns, T(0), z.view());
+    }
+  });
+  row.dense_ms = 1e3 * timing.seconds;
+  row.dense_fastest_ms = 1e3 * timing.fastest;
+  const double norm = dense::frobenius_norm(View<const T, 2>(z));
+  for (index_t i = 0; i < z.size(); ++i) z.data()[i] -= y.data()[i];
+  const double difference = dense::frobenius_norm(View<const T, 2>(z));
+  row.error = norm > 0 ? difference / norm : difference;
+}
+
+template <class M>
+BenchRow bench_one(const M& m, index_t order, index_t rhs, const BenchOptions& options,
+                   double copy_speed) {
+  using T = typename M::value_type;
+  const Op op = op_of(options.op);
+  const exec::cpu cpu{options.threads};
+  BenchRow row{.n = m.size(), .order = order, .rhs = rhs};
+  Array<T, 2> x({row.n, rhs}), y({row.n, rhs});
+  Random random(1);
+  random.fill(x);
+  const View<const T, 3> input = as_batch(x.view());
+  const View<T, 3> output = as_batch(y.view());
+  const Timing timing = measure([&] { apply(cpu, m.view(), op, input, output); });
+  const double bytes = double(sizeof(T)) * double(m.stored() + x.size() + y.size());
+  row.ms = 1e3 * timing.seconds;
+  row.fastest_ms = 1e3 * timing.fastest;
+  row.repetitions = timing.repetitions;
+  row.gb_per_s = 1e-9 * bytes / timing.seconds;
+  row.copy_fraction = bytes / timing.seconds / copy_speed;
+  const double dense_bytes = double(row.n) * double(row.n) * sizeof(T);
+  if (dense_bytes <= 1e9 * options.dense_limit) add_dense(m, op, x, y, row);
+  return row;
+}
+
+/// What --size, --order and --rhs list.
+struct Grid {
+  std::vector<index_t> sizes, orders, rhs;
+};
+
+Grid parse_grid(const BenchOptions& options) {
+  const auto parse = [](const char* option, const std::string& text) {
+    try {
+      return parse_range(text);
+    } catch (const UsageError& e) {
+      throw UsageError(std::string(option) + ": " + e.what());
+    }
+  };
+  return {parse("--size", options.sizes), parse("--order", options.orders),
+          parse("--rhs", options.rhs)};
+}
+
+template <Scalar T, transition::Uniform K>
+void bench_type(const BenchOptions& options, const Grid& grid, double copy_speed,
+                Progress& progress, std::vector<BenchRow>& rows) {
+  const double all = double(grid.sizes.size() * grid.orders.size() * grid.rhs.size());
+  for (index_t n : grid.sizes) {
+    for (index_t order : grid.orders) {
+      const auto bench_rhs = [&](const auto& m) {
+        for (index_t k : grid.rhs) {
+          rows.push_back(bench_one(m, order, k, options, copy_speed));
+          progress.set(double(rows.size()) / all);
+        }
+      };
+      if (options.family == "quasiseparable") {
+        bench_rhs(random_quasiseparable<T, K>(n, {order, order}, 0));
+      } else {
+        bench_rhs(random_semiseparable<T, K>(n, order, 0));
+      }
+    }
+  }
+}
+
+void require_backend(const std::string& backend) {
+  if (backend == "cpu") return;
+  if (!STRUCTMAT_HAVE_CUDA) throw NotAvailable("backend cuda: built without CUDA");
+  if (device_count() == 0) throw NotAvailable("backend cuda: no CUDA device");
+  throw NotAvailable(
+      "backend cuda: this command times the CPU; gpu/bench holds the benchmarks of the device");
+}
+
+/// "load 0.1 on 8 processors": what else runs, before this command adds its own.
+std::string load() {
+  double average = 0;
+  const unsigned processors = std::thread::hardware_concurrency();
+  return getloadavg(&average, 1) == 1
+             ? fmt::format("load {:.1f} on {} processors", average, processors)
+             : fmt::format("{} processors", processors);
+}
+
+std::string machine() {
+  const std::string core = dense::blas_core();
+  return fmt::format("structmat {} ({}), {} {}{}, {} BLAS threads, {} OpenMP threads, {}, {}",
+                     version(), git_commit(), build_type(), blas_vendor(),
+                     core.empty() ? "" : " " + core, dense::blas_threads(), openmp_threads(),
+                     simd_path(), load());
+}
+
+Status bench(const BenchOptions& options) {
+  for (const std::string& backend : options.backends) require_backend(backend);
+  const Grid grid = parse_grid(options);
+#ifdef _OPENMP
+  // The dense product must run on as many threads.
+  if (options.threads > 0) omp_set_num_threads(options.threads);
+#endif
+  BenchTable table{.family = options.family,
+                   .op = options.op,
+                   .transition = options.transition,
+                   .dtype = options.dtype,
+                   .backend = "cpu",
+                   .machine = machine(),
+                   .dense_limit_gb = options.dense_limit};
+  {
+    Progress progress("structmat bench");
+    const double copy_speed = copy_bandwidth(std::max(1, openmp_threads()));
+    table.copy_gb_per_s = 1e-9 * copy_speed;
+    with_dtype(options.dtype, [&]<Scalar T>(T) {
+      with_transition(options.transition, [&]<class K>(K) {
+        bench_type<T, K>(options, grid, copy_speed, progress, table.rows);
+      });
+    });
+  }
+  const std::string text = format_table(table, options.format);
+  if (options.output.empty()) {
+    fmt::print("{}", text);
+  } else {
+    io::AtomicFile file(options.output, "bench");
+    file.write(text);
+    file.commit();
+  }
+  return done;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("bench", "Time a structured product beside the dense one");
+  const auto options = std::make_shared<BenchOptions>();
+  command->add_option("family", options->family, "quasiseparable or semiseparable")
+      ->required()
+      ->check(CLI::IsMember({"quasiseparable", "semiseparable"}))
+      ->type_name("FAMILY");
+  command->add_option("--op", options->op, "What is timed")
+      ->check(CLI::IsMember({"apply", "apply_transpose", "apply_adjoint"}))
+      ->capture_default_str();
+  const auto range = [&](const char* name, std::string& value, const char* text) {
+    command->add_option(name, value, text)->capture_default_str()->type_name("RANGE");
+  };
+  range("-n,--size", options->sizes, "Rows and columns");
+  range("-r,--order", options->orders, "Order, lower and upper");
+  range("--rhs", options->rhs, "Columns of x");
+  add_transition(*command, options->transition);
+  add_dtype(*command, options->dtype);
+  command->add_option("--backend", options->backends, "cpu, cuda, or both with a comma")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
+  add_threads(*command, options->threads);
+  command
+      ->add_option("--dense-limit", options->dense_limit,
+                   "Largest dense matrix to compare with, in GB")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--format", options->format, "Form of the table")
+      ->check(CLI::IsMember({"md", "json", "csv"}))
+      ->capture_default_str();
+  add_output(*command, options->output, "File for the table [standard output]");
+  command->footer(
+      "RANGE: 4,16 or 256-65536*2 (factor) or 100-500+100 (step).\n"
+      "ms: median of at least 5 runs; ! marks rows whose median is more than twice the fastest "
+      "run. ratio: dense ms / ms. GB/s: generators, x and y once each "
+      "over\n"
+      "the time; of copy: that over the speed of a copy of 128 MB on as many threads. error: "
+      "relative\n"
+      "difference of the two products in the Frobenius norm.\n\n"
+      "Example:\n  structmat bench quasiseparable --size 1024-8192*2 --order 4 --rhs 1");
+  command->callback([&action, options] { action = [options] { return bench(*options); }; });
+}
+
+}  // namespace structmat::cli

@@ -1,0 +1,105 @@
+// structmat convert: dense to generators, generators to dense, one dense container to another.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "command.hpp"
+#include "matrix.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "structmat/quasiseparable/from_dense.hpp"
+
+namespace structmat::cli {
+namespace {
+
+struct ConvertOptions {
+  std::string input, output, to;
+  std::optional<double> tolerance{};
+  std::optional<index_t> order{};
+};
+
+template <Scalar T>
+void compress(const Array<T, 2>& m, const ConvertOptions& options) {
+  quasiseparable::FromDense<T> result;
+  {
+    const Progress progress("structmat convert");
+    quasiseparable::FromDenseOptions asked{.tolerance = options.tolerance};
+    if (options.order) asked.order = Order{*options.order, *options.order};
+    result = quasiseparable::from_dense(m, asked);
+    io::write_generators(options.output, result.matrix);
+  }
+  const double dense = double(m.size()), norm = result.frobenius_norm;
+  const auto relative = [&](double error) { return norm > 0 ? error / norm : 0; };
+  const Order order = result.matrix.order();
+  fmt::print("order            lower {}, upper {}\n", order.lower, order.upper);
+  fmt::print("truncation error {:.3g} ||M||_F\n", relative(result.truncation_error));
+  fmt::print("rounding bound   {:.3g} ||M||_F\n", relative(result.rounding_bound));
+  fmt::print("stored           {} numbers instead of {:.0f}{}\n", result.matrix.stored(), dense,
+             double(result.matrix.stored()) >= dense / 2 ? ": structure brings nothing" : "");
+}
+
+void write_entries(const io::DenseMatrix& dense, const ConvertOptions& options) {
+  if (options.tolerance || options.order) {
+    throw UsageError("--tolerance and --order belong to compression, but " + options.output +
+                     " is dense");
+  }
+  {
+    const Progress progress("structmat convert");
+    std::visit(
+        [&]<Scalar T>(const Array<T, 2>& m) { write_dense(options.output, View<const T, 2>(m)); },
+        dense);
+  }
+  fmt::print("{}: {}\n", options.output, describe(dense));
+}
+
+Status convert(const ConvertOptions& options) {
+  const bool compressing = container_of(options.output) == Container::generators;
+  if (!options.to.empty() && compressing != (options.to == "quasiseparable")) {
+    throw UsageError(fmt::format("--to {}: {} holds {}", options.to, options.output,
+                                 compressing ? "generators" : "a dense matrix"));
+  }
+  if (compressing && container_of(options.input) == Container::generators) {
+    throw UsageError(options.input + " and " + options.output + " both hold generators");
+  }
+  const AnyMatrix matrix = read_matrix(options.input);
+  std::visit(Overloaded{[&](const io::AnyGenerators& m) { write_entries(expand(m), options); },
+                        [&](const io::DenseMatrix& m) {
+                          if (compressing) {
+                            std::visit([&](const auto& entries) { compress(entries, options); }, m);
+                          } else {
+                            write_entries(m, options);
+                          }
+                        }},
+             matrix);
+  return done;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("convert", "Compress, expand, or change the container");
+  const auto options = std::make_shared<ConvertOptions>();
+  command->add_option("input", options->input, "Matrix: .npy, .mtx or .safetensors")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option("output", options->output,
+                   ".safetensors: quasiseparable generators; .npy, .mtx: all entries")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--to", options->to, "What the output must hold [its name decides]")
+      ->check(CLI::IsMember({"quasiseparable", "dense"}));
+  command->add_option("--tolerance", options->tolerance,
+                      "Compression: largest error, times ||M||_F [n eps of the dtype]");
+  command
+      ->add_option("-r,--order", options->order,
+                   "Compression: largest order, lower and upper [as the tolerance asks]")
+      ->check(CLI::NonNegativeNumber);
+  command->footer(
+      "Examples:\n"
+      "  structmat convert K.npy K.safetensors --tolerance 1e-10\n"
+      "  structmat convert K.safetensors K.mtx");
+  command->callback([&action, options] { action = [options] { return convert(*options); }; });
+}
+
+}  // namespace structmat::cli

@@ -1,0 +1,150 @@
+"""structmat convert, apply and bench."""
+import json
+import struct
+import unittest
+
+import numpy as np
+
+from test_gen import tensors_of
+from tool import DTYPES, Tool
+
+
+class Convert(Tool):
+    def test_compress_and_expand(self):
+        n = np.arange(300.0)
+        a = np.exp(-np.abs(n[:, None] - n) / 20) + np.outer(np.sin(n), np.cos(n))
+        for dtype in DTYPES:
+            with self.subTest(dtype):
+                self.save("a.npy", a.astype(dtype))
+                text = self.run_tool("convert", "a.npy", "a.safetensors", "--to", "quasiseparable")
+                for word in ["order ", "truncation error", "rounding bound", "stored "]:
+                    self.assertIn(word, text)
+                arrays, metadata = tensors_of(self.path("a.safetensors"))
+                self.assertEqual(metadata["structmat.dtype"], dtype)
+                stored = sum(x.size for k, x in arrays.items() if len(k) == 1)
+                self.assertIn(f"{stored} numbers", text)
+                self.assertLess(stored, a.size / 10)
+                self.run_tool("convert", "a.safetensors", "b.npy", "--to", "dense")
+                b = self.load("b.npy")
+                self.assertEqual(b.dtype, dtype)
+                error = np.linalg.norm(b - a) / np.linalg.norm(a)
+                self.assertLess(error, 300 * np.finfo(dtype).eps)
+
+    def test_tolerance_and_order(self):
+        n = np.arange(100.0)
+        a = 1 / (1 + np.abs(n[:, None] - n))
+        self.save("a.npy", a)
+        self.run_tool("convert", "a.npy", "a.safetensors", "--tolerance", 1e-3)
+        self.run_tool("convert", "a.safetensors", "b.npy")
+        self.assertLess(np.linalg.norm(self.load("b.npy") - a), 1e-3 * np.linalg.norm(a))
+        text = self.run_tool("convert", "a.npy", "a.safetensors", "--order", 2)
+        self.assertRegex(text, "order +lower 2, upper 2")
+
+    def test_containers(self):
+        a = np.random.default_rng(1).normal(size=(5, 3)) + 1j
+        self.save("a.npy", a)
+        self.run_tool("convert", "a.npy", "a.mtx")
+        self.run_tool("convert", "a.mtx", "b.npy")
+        np.testing.assert_array_equal(self.load("b.npy"), a)
+        # Over an existing file, and onto the input itself.
+        self.run_tool("convert", "b.npy", "b.npy")
+        np.testing.assert_array_equal(self.load("b.npy"), a)
+        self.run_tool("gen", "quasiseparable", "-n", 4, "-o", "q.safetensors")
+        self.assertIn("both hold generators", self.refusal("convert", "q.safetensors", "r.safetensors"))
+
+    def test_several_matrices_are_refused(self):
+        arrays = {"c": (2, 3, 1), "b": (2, 3, 1), "a": (2, 3)}
+        header, at = {"__metadata__": {"structmat.family": "semiseparable", "structmat.format": "1",
+                                       "structmat.transition": "scalar", "structmat.dtype": "float64",
+                                       "structmat.form": "inclusive"}}, 0
+        for name, shape in arrays.items():
+            size = 8 * int(np.prod(shape))
+            header[name] = {"dtype": "F64", "shape": shape, "data_offsets": [at, at + size]}
+            at += size
+        text = json.dumps(header).encode()
+        with open(self.path("two.safetensors"), "wb") as file:
+            file.write(struct.pack("<Q", len(text)) + text + bytes(at))
+        self.assertIn("2 matrices", self.refusal("convert", "two.safetensors", "a.npy"))
+
+
+class Apply(Tool):
+    def test_against_numpy(self):
+        rng = np.random.default_rng(2)
+        self.run_tool("gen", "quasiseparable", "-n", 70, "-r", 3, "--dtype", "complex128", "-o",
+                      "q.safetensors")
+        self.run_tool("convert", "q.safetensors", "q.npy")
+        self.run_tool("convert", "q.npy", "block.safetensors")
+        a = self.load("q.npy")
+        x = rng.normal(size=(70, 4))
+        self.save("x.npy", x)
+        for matrix in ["q.safetensors", "q.npy", "block.safetensors"]:
+            for options, m in [([], a), (["--transpose"], a.T), (["--adjoint"], a.conj().T)]:
+                with self.subTest(f"{matrix} {options}"):
+                    self.run_tool("apply", matrix, "x.npy", "-o", "y.npy", "--threads", 1, *options)
+                    y = self.load("y.npy")
+                    self.assertEqual((y.dtype, y.shape), (np.complex128, (70, 4)))
+                    np.testing.assert_allclose(y, m @ x, atol=1e-12 * np.abs(m @ x).max())
+
+    def test_dtypes_widen_without_loss(self):
+        for a in DTYPES:
+            for b in DTYPES:
+                with self.subTest(f"{a} {b}"):
+                    self.run_tool("gen", "semiseparable", "-n", 8, "--dtype", a, "-o", "s.safetensors")
+                    self.save("x.npy", np.arange(8).astype(b))
+                    self.run_tool("apply", "s.safetensors", "x.npy", "-o", "y.npy")
+                    self.assertEqual(self.load("y.npy").dtype, np.result_type(np.dtype(a), np.dtype(b)))
+
+    def test_shapes(self):
+        self.save("a.npy", np.arange(6.0).reshape(2, 3))
+        self.save("x.npy", np.ones(3))
+        self.run_tool("apply", "a.npy", "x.npy", "-o", "y.npy")
+        np.testing.assert_array_equal(self.load("y.npy"), [3, 12])
+        self.save("column.npy", np.ones((3, 1)))
+        self.run_tool("apply", "a.npy", "column.npy", "-o", "y.npy")
+        self.assertEqual(self.load("y.npy").shape, (2, 1))
+        self.run_tool("apply", "a.npy", "x.npy", "-o", "y.mtx")
+        self.run_tool("apply", "a.npy", "y.mtx", "-o", "z.npy", "--transpose")
+        np.testing.assert_allclose(self.load("z.npy").ravel(), [36, 51, 66])
+        self.assertIn("3 rows, the operator has 2 columns",
+                      self.refusal("apply", "a.npy", "x.npy", "-o", "w.npy", "--adjoint"))
+        self.run_tool("gen", "quasiseparable", "-n", 5, "-o", "q.safetensors")
+        self.assertIn("3 rows", self.refusal("apply", "q.safetensors", "x.npy", "-o", "w.npy"))
+        self.assertIn("dense file", self.refusal("apply", "a.npy", "q.safetensors", "-o", "w.npy"))
+
+
+class Bench(Tool):
+    def test_formats(self):
+        common = ["bench", "quasiseparable", "-n", "64-128*2", "-r", "2,3", "--rhs", "1,4",
+                  "--dense-limit", "1e-4"]
+        table = json.loads(self.run_tool(*common, "--format", "json"))
+        self.assertEqual(len(table["rows"]), 8)
+        self.assertIn("BLAS", table["machine"])
+        for row in table["rows"]:
+            self.assertGreaterEqual(row["ms"], row["fastest_ms"])
+            self.assertGreater(row["fastest_ms"], 0)
+            if row["ms"] > 2 * row["fastest_ms"]:
+                self.assertTrue(row["unsteady"])
+            # 64^2 * 8 bytes fit into 0.1 MB, 128^2 * 8 do not.
+            self.assertEqual(row["dense_ms"] is None, row["n"] == 128)
+            if row["error"] is not None:
+                self.assertLess(row["error"], 1e-13)
+        self.run_tool(*common, "--format", "csv", "-o", "t.csv")
+        with open(self.path("t.csv")) as file:
+            lines = file.read().splitlines()
+        self.assertTrue(lines[0].startswith("# quasiseparable apply"))
+        self.assertEqual(len(lines), 10)
+        text = self.run_tool("bench", "semiseparable", "-n", "32", "-r", "1", "--rhs", "1", "--threads",
+                             "1", "--op", "apply_adjoint", "--dtype", "complex64", "--transition",
+                             "dense")
+        self.assertIn("1 BLAS threads, 1 OpenMP threads", text)
+        self.assertIn("|     32 |     1 |   1 |", text)
+
+    def test_cuda_is_measured_or_refused(self):
+        facts = json.loads(self.run_tool("info", "--json"))
+        if not facts["cuda"]["built"]:
+            self.assertIn("built without CUDA",
+                          self.refusal("bench", "quasiseparable", "--backend", "cpu,cuda"))
+
+
+if __name__ == "__main__":
+    unittest.main()
