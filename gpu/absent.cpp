@@ -19,6 +19,10 @@ std::string device_name(int) {
   absent("device_name");
 }
 
+void device_synchronize() {
+  absent("device_synchronize");
+}
+
 namespace detail {
 
 void* device_allocate(std::size_t) {

@@ -29,6 +29,11 @@ std::string device_name(int device) {
   return properties.name;
 }
 
+void device_synchronize() {
+  gpu::require_device("device_synchronize");
+  check(cudaDeviceSynchronize(), "device_synchronize");
+}
+
 namespace detail {
 
 void* device_allocate(std::size_t bytes) {

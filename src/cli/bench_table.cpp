@@ -9,9 +9,8 @@ namespace {
 
 std::string header(const BenchTable& t) {
   return fmt::format(
-      "{} {}, {} transitions, {}, {} | {} | copy {:.1f} GB/s | dense up to {:g} GB | medians",
-      t.family, t.op, t.transition, t.dtype, t.backend, t.machine, t.copy_gb_per_s,
-      t.dense_limit_gb);
+      "{} {}, {} transitions, {} | {} | copy {:.1f} GB/s | dense up to {:g} GB | medians", t.family,
+      t.op, t.transition, t.dtype, t.machine, t.copy_gb_per_s, t.dense_limit_gb);
 }
 
 std::string optional(const std::optional<double>& value, const char* format, const char* absent) {
@@ -26,17 +25,21 @@ constexpr const char* warning =
 std::string markdown(const BenchTable& t) {
   std::string text = header(t) + "\n\n";
   text +=
-      "|      n | order | rhs |         ms |   dense ms |   ratio |   GB/s | of copy |   error |\n"
-      "|-------:|------:|----:|-----------:|-----------:|--------:|-------:|--------:|--------:|\n";
+      "| backend |      n | order | rhs |         ms |   dense ms |   ratio |   GB/s | of copy |   "
+      "error |\n"
+      "|---------|-------:|------:|----:|-----------:|-----------:|--------:|-------:|--------:|---"
+      "-----:|\n";
   bool any_unsteady = false;
   for (const BenchRow& r : t.rows) {
     const auto ratio = r.dense_ms ? std::optional(*r.dense_ms / r.ms) : std::nullopt;
     const bool unsteady = is_unsteady(r);
     any_unsteady = any_unsteady || unsteady;
     text += fmt::format(
-        "| {:6} | {:5} | {:3} | {:10.4f} | {:>10} | {:>7} | {:6.2f} | {:6.0f}% | {:>7} |{}\n", r.n,
-        r.order, r.rhs, r.ms, optional(r.dense_ms, "{:.4f}", "-"), optional(ratio, "{:.2f}", "-"),
-        r.gb_per_s, 100 * r.copy_fraction, optional(r.error, "{:.1e}", "-"), unsteady ? " !" : "");
+        "| {:7} | {:6} | {:5} | {:3} | {:10.4f} | {:>10} | {:>7} | {:6.2f} | {:>7} | {:>7} |{}\n",
+        r.backend, r.n, r.order, r.rhs, r.ms, optional(r.dense_ms, "{:.4f}", "-"),
+        optional(ratio, "{:.2f}", "-"), r.gb_per_s,
+        r.copy_fraction ? fmt::format("{:.0f}%", 100 * *r.copy_fraction) : "-",
+        optional(r.error, "{:.1e}", "-"), unsteady ? " !" : "");
   }
   if (any_unsteady) text += std::string("\n") + warning + "\n";
   return text;
@@ -45,13 +48,15 @@ std::string markdown(const BenchTable& t) {
 std::string csv(const BenchTable& t) {
   std::string text = "# " + header(t) + "\n";
   text +=
-      "n,order,rhs,ms,fastest_ms,repetitions,dense_ms,dense_fastest_ms,gb_per_s,copy_fraction,"
+      "backend,n,order,rhs,ms,fastest_ms,repetitions,dense_ms,dense_fastest_ms,gb_per_s,copy_"
+      "fraction,"
       "error\n";
   for (const BenchRow& r : t.rows) {
-    text += fmt::format("{},{},{},{:.6g},{:.6g},{},{},{},{:.4g},{:.4g},{}\n", r.n, r.order, r.rhs,
-                        r.ms, r.fastest_ms, r.repetitions, optional(r.dense_ms, "{:.6g}", ""),
-                        optional(r.dense_fastest_ms, "{:.6g}", ""), r.gb_per_s, r.copy_fraction,
-                        optional(r.error, "{:.3g}", ""));
+    text +=
+        fmt::format("{},{},{},{},{:.6g},{:.6g},{},{},{},{:.4g},{},{}\n", r.backend, r.n, r.order,
+                    r.rhs, r.ms, r.fastest_ms, r.repetitions, optional(r.dense_ms, "{:.6g}", ""),
+                    optional(r.dense_fastest_ms, "{:.6g}", ""), r.gb_per_s,
+                    optional(r.copy_fraction, "{:.4g}", ""), optional(r.error, "{:.3g}", ""));
   }
   return text;
 }
@@ -63,7 +68,8 @@ std::string json(const BenchTable& t) {
   };
   Json rows = Json::array();
   for (const BenchRow& r : t.rows) {
-    rows.push_back({{"n", r.n},
+    rows.push_back({{"backend", r.backend},
+                    {"n", r.n},
                     {"order", r.order},
                     {"rhs", r.rhs},
                     {"ms", r.ms},
@@ -73,14 +79,13 @@ std::string json(const BenchTable& t) {
                     {"dense_ms", number(r.dense_ms)},
                     {"dense_fastest_ms", number(r.dense_fastest_ms)},
                     {"gb_per_s", r.gb_per_s},
-                    {"copy_fraction", r.copy_fraction},
+                    {"copy_fraction", number(r.copy_fraction)},
                     {"error", number(r.error)}});
   }
   const Json table{{"family", t.family},
                    {"op", t.op},
                    {"transition", t.transition},
                    {"dtype", t.dtype},
-                   {"backend", t.backend},
                    {"machine", t.machine},
                    {"copy_gb_per_s", t.copy_gb_per_s},
                    {"dense_limit_gb", t.dense_limit_gb},

@@ -12,15 +12,18 @@ namespace structmat::cli {
 
 /// One line. Times are medians.
 struct BenchRow {
+  std::string backend = "cpu";
   index_t n = 0, order = 0, rhs = 0;
   double ms = 0;
   double fastest_ms = 0;
   int repetitions = 0;
-  double gb_per_s = 0;       ///< generators, x and y once each, over the time
-  double copy_fraction = 0;  ///< of the bandwidth of a copy
-  /// Where the dense matrix was within its limit.
+  double gb_per_s = 0;                    ///< generators, x and y once each, over the time
+  std::optional<double> copy_fraction{};  ///< of the bandwidth of a copy (CPU)
+  /// Where the dense matrix was within its limit (CPU).
   std::optional<double> dense_ms{}, dense_fastest_ms{};
-  std::optional<double> error{};  ///< ||y - y_dense||_F / ||y_dense||_F
+  /// ||y - z||_F / ||z||_F with z of the dense product; on a device, of the structured one on the
+  /// CPU.
+  std::optional<double> error{};
 };
 
 /// Is a median more than twice the fastest run? Then something else ran on the processors, and
@@ -28,7 +31,7 @@ struct BenchRow {
 bool is_unsteady(const BenchRow& row);
 
 struct BenchTable {
-  std::string family, op, transition, dtype, backend;
+  std::string family, op, transition, dtype;
   std::string machine;  ///< library, BLAS, core, threads
   double copy_gb_per_s = 0, dense_limit_gb = 0;
   std::vector<BenchRow> rows{};
