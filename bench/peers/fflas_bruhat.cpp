@@ -1,11 +1,14 @@
 // fflas-ffpack: Bruhat generators of a random quasiseparable matrix over F_131071.
 //
-// usage: fflas_bruhat [n] [order] [repetitions]
+// usage: fflas_bruhat [n] [order] [repetitions] [full | renewed]
 //
 // FFPACK::LTBruhatGen works on one left-triangular matrix, in place: that call alone is timed, on a
 // fresh copy each time. What it returns is still n x n: CompressToBlockBiDiagonal, which makes
 // O(n order) numbers of it, is not timed. The matrix is a random strictly lower triangle in
-// generator form with diagonal transitions, as in bench_report, with its rows in reversed order.
+// generator form with diagonal transitions, with its rows in reversed order. With `full`, no
+// transition is 0, as in bench_report; the matrix then has `order` pivots. With `renewed`, each
+// transition is 0 with probability 1 / (2 order): states end and new ones begin, and about n / 2
+// pivots result, at the same order.
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <fflas-ffpack/config.h>
@@ -26,7 +30,8 @@ using Field = Givaro::Modular<double>;
 using Clock = std::chrono::steady_clock;
 
 /// Entry (i, j) of the lower triangle, p_i^T a_{i-1} ... a_{j+1} q_j, goes to (n - 1 - i, j).
-std::vector<double> left_triangular(const Field& field, std::size_t n, std::size_t order) {
+std::vector<double> left_triangular(const Field& field, std::size_t n, std::size_t order,
+                                    bool renewed) {
   constexpr std::uint64_t prime = 131071;
   std::mt19937_64 engine(1);
   const auto random = [&] {
@@ -34,7 +39,13 @@ std::vector<double> left_triangular(const Field& field, std::size_t n, std::size
     for (auto& x : v) x = 1 + engine() % (prime - 1);
     return v;
   };
-  const auto p = random(), a = random(), q = random();
+  const auto p = random(), q = random();
+  auto a = random();
+  if (renewed) {
+    for (auto& x : a) {
+      if (engine() % (2 * order) == 0) x = 0;
+    }
+  }
   std::vector<double> matrix(n * n);
   std::vector<std::uint64_t> w(order);
   for (std::size_t i = 1; i < n; ++i) {
@@ -66,8 +77,9 @@ int main(int argc, char** argv) {
   const std::size_t n = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 4000;
   const std::size_t s = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 32;
   const int repetitions = argc > 3 ? std::atoi(argv[3]) : 5;
+  const bool renewed = argc > 4 && std::string(argv[4]) == "renewed";
   const Field field(131071);
-  const std::vector<double> matrix = left_triangular(field, n, s);
+  const std::vector<double> matrix = left_triangular(field, n, s, renewed);
   std::vector<double> work(n * n);
 
   std::vector<double> build;
