@@ -66,7 +66,15 @@ STRUCTMAT_INLINE void run_states(const Group<T>& g, const Rows<T>& rows, T* stat
   const T* x = rows.x;
   T* y = rows.y;
 
+  // A full vector is a cache line: a large matrix streams from memory, and the hardware's own
+  // prefetch ends with each page and is slower to start on a descending sweep.
+  constexpr index_t ahead = 24;
   const auto row = [&](bool first) STRUCTMAT_ALWAYS {
+    if constexpr (V == tile_width<T>) {
+      __builtin_prefetch(out + ahead * g.out_step);
+      __builtin_prefetch(in + ahead * g.in_step);
+      if constexpr (!Shared) __builtin_prefetch(a + ahead * g.transition_step);
+    }
     const S p = simd::load<S>(out);
     if (E == Emit::before && !first) *y += simd::sum<T, V>(p * s);
     const S fed = simd::load<S>(in) * *x;

@@ -9,9 +9,14 @@
 namespace structmat::recurrence {
 namespace {
 
-// Rows for which the generators (and packed operands) stay in the first-level cache while all tiles
-// of right-hand sides pass over them.
-constexpr index_t chunk_rows = 128;
+/// Rows for which the generators (and packed operands) stay in the first-level cache, which has
+/// room for other things too, while all groups of states and tiles of right-hand sides pass over
+/// them.
+template <transition::Uniform K>
+constexpr index_t chunk_rows(index_t order) {
+  const index_t transition = K::rank == 2 ? 1 : K::rank == 3 ? order : order * order;
+  return std::clamp<index_t>(1536 / (2 * order + transition + 1), 16, 128);
+}
 
 /// One triangle of one batch entry for columns [first, last) of x and y, run by run.
 template <Scalar T, transition::Uniform K>
@@ -27,7 +32,8 @@ class Pass {
         diagonal_(diagonal),
         conjugate_(conjugate),
         x_(x),
-        y_(y) {
+        y_(y),
+        chunk_rows_(chunk_rows<K>(r_.order())) {
     const index_t r = r_.order(), columns = x.extent(1), vector = parts * lanes;
     const index_t tiles = (columns + lanes - 1) / lanes;
     state_ = Array<R, 1>({tiles * r * vector});
@@ -37,18 +43,18 @@ class Pass {
         RealScalar<T> &&
         (columns == 1 || (columns % lanes == 0 && x.stride(1) == 1 && y.stride(1) == 1));
     if (!in_place) {
-      packed_ = Array<R, 1>({2 * std::min(chunk_rows, x.extent(0)) * vector}, uninitialized);
+      packed_ = Array<R, 1>({2 * std::min(chunk_rows_, x.extent(0)) * vector}, uninitialized);
     }
     strided_ = r > 1 && (r_.out.stride(1) != 1 || r_.in.stride(1) != 1 ||
                          (K::rank == 3 && r_.transition.stride(1) != 1));
-    if (strided_) generators_ = Array<T, 1>({3 * chunk_rows * r}, uninitialized);
+    if (strided_) generators_ = Array<T, 1>({3 * chunk_rows_ * r}, uninitialized);
   }
 
   /// Rows begin <= i < end in sweep order, which follow those of the previous call. On the first of
   /// the two visits of a row y is set to diagonal * x, on the second it is added to.
   void rows(index_t begin, index_t end, bool first_visit) {
-    for (index_t i = begin; i < end; i += chunk_rows) {
-      chunk(i, std::min(i + chunk_rows, end), first_visit);
+    for (index_t i = begin; i < end; i += chunk_rows_) {
+      chunk(i, std::min(i + chunk_rows_, end), first_visit);
     }
   }
 
@@ -171,6 +177,7 @@ class Pass {
   bool conjugate_, strided_ = false;
   View<const T, 2> x_;
   View<T, 2> y_;
+  index_t chunk_rows_;
   Array<R, 1> state_, spare_, packed_;
   Array<T, 1> generators_;
 };
