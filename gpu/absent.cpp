@@ -42,14 +42,13 @@ void copy_device_to_host(void*, const void*, std::size_t) {
 }  // namespace detail
 
 template <RealScalar T, class K>
-  requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>)
-index_t apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>&, index_t) {
+requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) index_t
+    apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>&, index_t) {
   absent("quasiseparable::apply_workspace_bytes");
 }
 
 template <RealScalar T, class K>
-  requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>)
-void apply(
+requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) void apply(
     const exec::cuda&, const QuasiseparableView<T, K, space::cuda>&, Op,
     View<const T, 3, space::cuda>, View<T, 3, space::cuda>) {
   absent("quasiseparable::apply");

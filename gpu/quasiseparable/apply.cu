@@ -377,8 +377,8 @@ Part<T> part(const View<const T, 3, space::cuda>& p, const V& a,
 }  // namespace
 
 template <RealScalar T, class K>
-  requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>)
-index_t apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& generators, index_t k) {
+requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) index_t
+    apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& generators, index_t k) {
   const auto m = quasiseparable::checked(generators, operation);
   if (k < 0) {
     throw ShapeError(std::string(operation) + ": " + std::to_string(k) + " right-hand sides");
@@ -387,8 +387,7 @@ index_t apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& gener
 }
 
 template <RealScalar T, class K>
-  requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>)
-void apply(
+requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) void apply(
     const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& generators, Op op,
     View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y) {
   const index_t n = generators.size();

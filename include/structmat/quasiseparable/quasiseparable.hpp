@@ -11,28 +11,26 @@
 /// are: ratios from one index to the next, never as running products, which would over- or
 /// underflow.
 ///
-/// | part                | shape, uniform transitions          | Block transitions |
-/// |---------------------|-------------------------------------|--------------------------------------------|
-/// | p, q (lower)        | (batch, n, r_lower)                 | BlockTriangle lower | | a |
-/// transition.hpp, with r = r_lower    |                                            | | d | (batch,
-/// n)                          | BlockDiagonal (dense m_i x m_i blocks)     | | g, h (upper) |
-/// (batch, n, r_upper)                 | BlockTriangle upper_transposed             | | b |
-/// transition.hpp, with r = r_upper    |                                            |
+/// | part         | shape, uniform transitions         | Block transitions                        |
+/// |--------------|------------------------------------|------------------------------------------|
+/// | p, q (lower) | (batch, n, r_lower)                | BlockTriangle lower                      |
+/// | a            | transition.hpp, with r = r_lower   |                                          |
+/// | d            | (batch, n)                         | BlockDiagonal (dense m_i x m_i blocks)   |
+/// | g, h (upper) | (batch, n, r_upper)                | BlockTriangle upper_transposed           |
+/// | b            | transition.hpp, with r = r_upper   |                                          |
 ///
 /// A leading extent 1 is broadcast over the batch; views may broadcast with stride 0.
 ///
-/// | operation                    | Scalar, Diagonal | Dense      | Block, m_i = r |
-/// |------------------------------|------------------|------------|----------------|
-/// | apply (transpose, adjoint), k right-hand sides | O(n r k) | O(n r^2 k) | O(n r k) |
-/// | entry                        | O(|i-j| r)       | O(|i-j| r^2) | O(|i-j| r + r^2) |
-/// | to_dense                     | O(n^2 r)         | O(n^2 r^2) | O(n^2 r)       |
+/// | operation                | Scalar, Diagonal | Dense        | Block, m_i = r   |
+/// |--------------------------|------------------|--------------|------------------|
+/// | apply, transpose, adjoint, k right-hand sides | O(n r k) | O(n r^2 k) | O(n r k) |
+/// | entry                    | O(|i-j| r)       | O(|i-j| r^2) | O(|i-j| r + r^2) |
+/// | to_dense                 | O(n^2 r)         | O(n^2 r^2)   | O(n^2 r)         |
 ///
-/// | here      | Eidelman-Gohberg | tinygp            | celerite2              | Mamba-2 (inside
-/// the shift) |
-/// |-----------|------------------|-------------------|------------------------|----------------------------|
-/// | p, a, q   | p, a, q          | p, a, q (lower)   | U, exp(-c dt), V       | C_{i-1}, exp(dt
-/// A), dt B   | | g, b, h   | g, b, h          | q, a, p (upper, transposed) | V, exp(-c dt), U |
-/// the same from the right  |
+/// | here    | Eidelman-Gohberg | tinygp           | celerite2        | Mamba-2 (inside the shift) |
+/// |---------|------------------|------------------|------------------|----------------------------|
+/// | p, a, q | p, a, q          | p, a, q          | U, exp(-c dt), V | C_{i-1}, exp(dt A), dt B   |
+/// | g, b, h | g, b, h          | transposed q a p | V, exp(-c dt), U | the same from the right    |
 ///
 /// Source: Eidelman, Gohberg, "On a new class of structured matrices", Integral Equations Operator
 /// Theory 34 (1999); Vandebril, Van Barel, Mastronardi, "Matrix Computations and Semiseparable

@@ -2,13 +2,12 @@
 /// The four kinds of transition a that link neighbouring indices in generator form
 ///   M_ij = p_i^T a_{i-1} ... a_{j+1} q_j.
 ///
-/// | tag      | stored as       | a_i stands for                | meant for |
-/// |----------|-----------------|-------------------------------|-----------------------------------------|
-/// | Scalar   | (batch,n)       | a_i times the identity        | SSD / Mamba-2, autoregressions of
-/// order 1 | | Diagonal | (batch,n,r)     | diag(a_i)                     | Mamba-1, S4D, sums of
-/// exponentials      | | Dense    | (batch,n,r,r)   | a_i, row-major                |
-/// Gaussian-process kernels, realisations  | | Block    | see block.hpp   | one r x r matrix a
-/// block row  | what compression returns                |
+/// | tag      | stored as     | a_i stands for         | meant for                               |
+/// |----------|---------------|------------------------|-----------------------------------------|
+/// | Scalar   | (batch,n)     | a_i times the identity | Mamba-2, autoregressions of order 1     |
+/// | Diagonal | (batch,n,r)   | diag(a_i)              | Mamba-1, S4D, sums of exponentials      |
+/// | Dense    | (batch,n,r,r) | a_i, row-major         | Gaussian-process kernels, realisations  |
+/// | Block    | see block.hpp | one matrix a block row | what compression returns                |
 ///
 /// The first three have one state size r for all indices; sizes that change with the index are what
 /// Block is for (with blocks of one row it is the classical form with index-dependent orders).

@@ -14,12 +14,13 @@ namespace structmat {
 /// x and y must not overlap.
 /// Cost: per right-hand side 6 n r flops for Scalar and Diagonal, 2 n (r^2 + 2 r) for Dense, about
 /// 8 n r for Block. Workspace: O(r k) per thread, plus O(chunk k) where x, y or the generators are
-/// strided. Threads: over batch and right-hand sides. The result does not depend on their number,
-/// bit for bit (Block: as far as BLAS keeps to that). Accuracy: componentwise, |error| <= c (n + r)
-/// eps |M| |x| with |M| formed from absolute generators and c < 4. NaN and Inf reach only the
-/// outputs that depend on them (Block: the rows of a block together). Throws ShapeError, and
-/// DomainError for overlapping operands; before anything is written. Source: Dao, Gu, "Transformers
-/// are SSMs" (2024), section 3 (the recurrent form).
+/// strided.
+/// Threads: over batch and right-hand sides. The result does not depend on their number, bit for bit
+/// (Block: as far as BLAS keeps to that).
+/// Accuracy: componentwise, |error| <= 4 (n + r) eps |M| |x| with |M| formed from absolute
+/// generators. NaN and Inf reach only the outputs that depend on them.
+/// Throws ShapeError, and DomainError for overlapping operands; before anything is written.
+/// Source: Dao, Gu, "Transformers are SSMs" (2024), section 3 (the recurrent form).
 template <Scalar T, transition::Uniform K>
 void apply(const exec::cpu& e, const SemiseparableView<T, K>& m, Op op, View<const T, 3> x,
            View<T, 3> y);

@@ -2,18 +2,17 @@
 /// Semiseparable matrices of order r: lower triangular, every block on and below the diagonal has
 /// rank at most r.
 ///
-///   i >= j:  M_ij = c_i^T A_i A_{i-1} ... A_{j+1} b_j      (descending product; the identity for i
-///   = j)
+///   i >= j:  M_ij = c_i^T A_i A_{i-1} ... A_{j+1} b_j     (descending; the identity for i = j)
 ///
 /// This is the inclusive form, in which the diagonal belongs to the semiseparable structure
 /// (state-space models: s_i = A_i s_{i-1} + b_i x_i, y_i = c_i^T s_i). A_0 is never read.
 /// Transposes are plain, also for complex data.
 ///
-/// | part | shape, uniform transitions | Block transitions                             |
-/// |------|----------------------------|-----------------------------------------------|
-/// | c, b | (batch, n, r)              | BlockTriangle lower                           |
-/// | A    | transition.hpp             |                                               |
-/// |      |                            | BlockDiagonal (lower triangular m_i x m_i)    |
+/// | part | shape, uniform transitions | Block transitions                          |
+/// |------|----------------------------|--------------------------------------------|
+/// | c, b | (batch, n, r)              | BlockTriangle lower                        |
+/// | A    | transition.hpp             |                                            |
+/// |      |                            | BlockDiagonal (lower triangular m_i x m_i) |
 ///
 /// | operation | Scalar, Diagonal | Dense        | Block, m_i = r |
 /// |-----------|------------------|--------------|----------------|
