@@ -63,4 +63,22 @@ class Copy {
   Array<char, 1> from_, to_;
 };
 
+/// Bytes per second that one thread can read from an array far beyond the caches: what bounds work
+/// that writes little, where a copy counts each byte twice.
+inline double read_bandwidth() {
+  const Array<double, 1> from({index_t{1} << 27});
+  double sum = 0;
+  // Sums that do not wait for each other, or the adder would be what is measured.
+  constexpr index_t sums = 32;
+  const Work work = [&] {
+    double parts[sums] = {};
+    for (index_t i = 0; i < from.size(); i += sums) {
+      for (index_t l = 0; l < sums; ++l) parts[l] += from.data()[i + l];
+    }
+    for (const double part : parts) sum += part;
+  };
+  const double ms = medians(5, {work}).front();
+  return sum == 0 ? 8e3 * static_cast<double>(from.size()) / ms : NAN;
+}
+
 }  // namespace structmat::bench

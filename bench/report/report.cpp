@@ -162,6 +162,8 @@ void Report::header() {
              dense::blas_threads());
   fmt::print("copy bandwidth, 1 thread, 1.5 GiB, bytes read plus bytes written: {:.1f} GB/s\n",
              copy_rate_ * 1e-9);
+  const double read_rate = read_bandwidth();
+  fmt::print("read bandwidth, 1 thread, 1 GiB, bytes read: {:.1f} GB/s\n", read_rate * 1e-9);
   fmt::print("medians of {} repetitions; each repetition runs ours and the peers in turn\n\n",
              repetitions_);
   result_["header"] = {{"version", version()},

@@ -11,6 +11,7 @@
 /// Source: Chandrasekaran et al. (2005), section 3.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "structmat/core/array.hpp"
@@ -58,10 +59,12 @@ class TriangleSweep {
          x.view().slice(0, 0, state_));
     copy_transposed(m_.slice(0, end, n).slice(1, begin, end), x.view().slice(0, state_, columns));
 
-    const index_t smaller = std::min(rest, columns);
+    // A triangle of zeros, as triangular matrices have one, is passed without a factorisation.
+    const bool zero = std::all_of(x.begin(), x.end(), [](const T& v) { return v == T{}; });
+    const index_t smaller = zero ? 0 : std::min(rest, columns);
     Array<R, 1> values({smaller});
     Array<T, 2> vh({columns, smaller});  // V^H in column-major order
-    {
+    if (!zero) {
       Array<T, 2> work = x;
       if (truncation.by_row) normalise_columns(work.view());
       reduce(work.view().transposed(), values, vh.view().transposed());
