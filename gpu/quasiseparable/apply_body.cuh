@@ -305,8 +305,26 @@ struct Summaries {
   }
 };
 
-/// How many summaries a thread loads before it uses the first.
-inline constexpr int summaries_at_once = 4;
+/// visit(rank, product, end state) for the chunks of rank begin ... end-1 in turn. Several are loaded
+/// before the first is used; beyond `end` another thread may be writing.
+template <class T, class Visit>
+STRUCTMAT_HOST_DEVICE void for_each_chunk(const Summaries<T>& s, index_t begin, index_t end,
+                                          const Visit& visit) {
+  constexpr int at_once = 4;
+  for (index_t rank = begin; rank < end; rank += at_once) {
+    ScaledProduct<T> product[at_once];
+    T end_state[at_once];
+    STRUCTMAT_UNROLL
+    for (int u = 0; u < at_once; ++u) {
+      product[u] = rank + u < end ? s.product(rank + u) : ScaledProduct<T>{};
+      end_state[u] = rank + u < end ? s.end_state(rank + u) : T(0);
+    }
+    STRUCTMAT_UNROLL
+    for (int u = 0; u < at_once; ++u) {
+      if (rank + u < end) visit(rank + u, product[u], end_state[u]);
+    }
+  }
+}
 
 /// Phase 2a: the chunks of rank begin ... end-1 as if they were one.
 template <class T>
@@ -314,22 +332,10 @@ STRUCTMAT_HOST_DEVICE void segment_summary(const Summaries<T>& s, index_t begin,
                                            ScaledProduct<T>& product, T& state) {
   product = {};
   state = 0;
-  for (index_t rank = begin; rank < end; rank += summaries_at_once) {
-    ScaledProduct<T> a[summaries_at_once];
-    T e[summaries_at_once];
-    STRUCTMAT_UNROLL
-    for (int u = 0; u < summaries_at_once; ++u) {
-      // Beyond `end` another thread may be writing.
-      a[u] = rank + u < end ? s.product(rank + u) : ScaledProduct<T>{};
-      e[u] = rank + u < end ? s.end_state(rank + u) : T(0);
-    }
-    STRUCTMAT_UNROLL
-    for (int u = 0; u < summaries_at_once; ++u) {
-      if (rank + u >= end) break;
-      state = a[u].times(state) + e[u];
-      product.multiply(a[u]);
-    }
-  }
+  for_each_chunk(s, begin, end, [&](index_t, const ScaledProduct<T>& a, T end_state) {
+    state = a.times(state) + end_state;
+    product.multiply(a);
+  });
 }
 
 /// Phase 2b: end states of segments become the states in front of them.
@@ -350,22 +356,10 @@ STRUCTMAT_HOST_DEVICE void scan_segments(const T* mantissa, const int* exponent,
 template <class T>
 STRUCTMAT_HOST_DEVICE void distribute(const Summaries<T>& s, index_t begin, index_t end,
                                       T incoming) {
-  for (index_t rank = begin; rank < end; rank += summaries_at_once) {
-    ScaledProduct<T> a[summaries_at_once];
-    T e[summaries_at_once];
-    STRUCTMAT_UNROLL
-    for (int u = 0; u < summaries_at_once; ++u) {
-      // Beyond `end` another thread may be writing.
-      a[u] = rank + u < end ? s.product(rank + u) : ScaledProduct<T>{};
-      e[u] = rank + u < end ? s.end_state(rank + u) : T(0);
-    }
-    STRUCTMAT_UNROLL
-    for (int u = 0; u < summaries_at_once; ++u) {
-      if (rank + u >= end) break;
-      if (rank + u > 0) s.state[s.chunk(rank + u) * s.state_step] = incoming;
-      incoming = a[u].times(incoming) + e[u];
-    }
-  }
+  for_each_chunk(s, begin, end, [&](index_t rank, const ScaledProduct<T>& a, T end_state) {
+    if (rank > 0) s.state[s.chunk(rank) * s.state_step] = incoming;
+    incoming = a.times(incoming) + end_state;
+  });
 }
 
 }  // namespace structmat::quasiseparable::device

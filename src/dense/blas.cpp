@@ -4,6 +4,7 @@
 
 #include <climits>
 
+#include "core/instantiate.hpp"
 #include "structmat/core/error.hpp"
 
 #ifdef _OPENMP
@@ -158,9 +159,6 @@ int blas_threads() {
   template STRUCTMAT_EXPORT void gemm<T>(Op, Op, T, View<const T, 2>, View<const T, 2>, T, \
                                          View<T, 2>);                                      \
   template STRUCTMAT_EXPORT void gemv<T>(Op, T, View<const T, 2>, View<const T, 1>, T, View<T, 1>);
-STRUCTMAT_INSTANTIATE(float)
-STRUCTMAT_INSTANTIATE(double)
-STRUCTMAT_INSTANTIATE(std::complex<float>)
-STRUCTMAT_INSTANTIATE(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::dense

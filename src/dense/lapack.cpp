@@ -4,6 +4,7 @@
 
 #include <lapack.h>
 
+#include "core/instantiate.hpp"
 #include "structmat/core/error.hpp"
 
 namespace structmat::dense {
@@ -103,9 +104,6 @@ void singular_values(View<T, 2> a, View<real_t<T>, 1> s) {
   template STRUCTMAT_EXPORT void qr_factor<T>(View<T, 2>);                                 \
   template STRUCTMAT_EXPORT void svd_right<T>(View<T, 2>, View<real_t<T>, 1>, View<T, 2>); \
   template STRUCTMAT_EXPORT void singular_values<T>(View<T, 2>, View<real_t<T>, 1>);
-STRUCTMAT_INSTANTIATE(float)
-STRUCTMAT_INSTANTIATE(double)
-STRUCTMAT_INSTANTIATE(std::complex<float>)
-STRUCTMAT_INSTANTIATE(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::dense

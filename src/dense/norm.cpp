@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "core/instantiate.hpp"
 #include "structmat/core/error.hpp"
 
 namespace structmat::dense {
@@ -54,9 +55,6 @@ void require_finite(const char* operation, View<const T, 2> a) {
 #define STRUCTMAT_INSTANTIATE(T)                                        \
   template STRUCTMAT_EXPORT double frobenius_norm<T>(View<const T, 2>); \
   template STRUCTMAT_EXPORT void require_finite<T>(const char*, View<const T, 2>);
-STRUCTMAT_INSTANTIATE(float)
-STRUCTMAT_INSTANTIATE(double)
-STRUCTMAT_INSTANTIATE(std::complex<float>)
-STRUCTMAT_INSTANTIATE(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::dense

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/instantiate.hpp"
 #include "source.hpp"
 #include "structmat/io/safetensors.hpp"
 
@@ -316,14 +317,9 @@ AnyGenerators parse_generators(std::span<const std::byte> bytes, const std::stri
                                                   const Quasiseparable<T, transition::K>&); \
   template STRUCTMAT_EXPORT void write_generators(const std::filesystem::path&,             \
                                                   const Semiseparable<T, transition::K>&);
-#define STRUCTMAT_INSTANTIATE_TRANSITIONS(T) \
-  STRUCTMAT_INSTANTIATE(T, Scalar)           \
-  STRUCTMAT_INSTANTIATE(T, Diagonal)         \
-  STRUCTMAT_INSTANTIATE(T, Dense)            \
+#define STRUCTMAT_INSTANTIATE_TRANSITIONS(T)    \
+  STRUCTMAT_FOR_KINDS(STRUCTMAT_INSTANTIATE, T) \
   STRUCTMAT_INSTANTIATE(T, Block)
-STRUCTMAT_INSTANTIATE_TRANSITIONS(float)
-STRUCTMAT_INSTANTIATE_TRANSITIONS(double)
-STRUCTMAT_INSTANTIATE_TRANSITIONS(std::complex<float>)
-STRUCTMAT_INSTANTIATE_TRANSITIONS(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE_TRANSITIONS)
 
 }  // namespace structmat::io

@@ -1,3 +1,4 @@
+#include "core/instantiate.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 #include "structmat/recurrence/shape.hpp"
 
@@ -32,9 +33,6 @@ QuasiseparableView<T, K, Space> checked(QuasiseparableView<T, K, Space> m, const
   STRUCTMAT_INSTANTIATE(T, Scalar, cuda)   \
   STRUCTMAT_INSTANTIATE(T, Diagonal, cuda) \
   STRUCTMAT_INSTANTIATE(T, Dense, cuda)
-STRUCTMAT_INSTANTIATE_SPACES(float)
-STRUCTMAT_INSTANTIATE_SPACES(double)
-STRUCTMAT_INSTANTIATE_SPACES(std::complex<float>)
-STRUCTMAT_INSTANTIATE_SPACES(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE_SPACES)
 
 }  // namespace structmat::quasiseparable

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/instantiate.hpp"
 #include "quasiseparable/triangle_sweep.hpp"
 #include "structmat/dense/norm.hpp"
 
@@ -98,9 +99,6 @@ FromDense<T> from_dense(View<const T, 2> m, const FromDenseOptions& options) {
 
 #define STRUCTMAT_INSTANTIATE(T) \
   template STRUCTMAT_EXPORT FromDense<T> from_dense<T>(View<const T, 2>, const FromDenseOptions&);
-STRUCTMAT_INSTANTIATE(float)
-STRUCTMAT_INSTANTIATE(double)
-STRUCTMAT_INSTANTIATE(std::complex<float>)
-STRUCTMAT_INSTANTIATE(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::quasiseparable

@@ -1,5 +1,7 @@
 #include "structmat/quasiseparable/from_semiseparable.hpp"
 
+#include "core/instantiate.hpp"
+
 namespace structmat::quasiseparable {
 namespace {
 
@@ -76,13 +78,6 @@ ShiftedSemiseparable<T, K> to_semiseparable(const QuasiseparableView<T, K>& matr
       View<const T, 2>);                                                                           \
   template STRUCTMAT_EXPORT ShiftedSemiseparable<T, transition::K>                                 \
   to_semiseparable<T, transition::K>(const QuasiseparableView<T, transition::K>&);
-#define STRUCTMAT_INSTANTIATE_KINDS(T) \
-  STRUCTMAT_INSTANTIATE(T, Scalar)     \
-  STRUCTMAT_INSTANTIATE(T, Diagonal)   \
-  STRUCTMAT_INSTANTIATE(T, Dense)
-STRUCTMAT_INSTANTIATE_KINDS(float)
-STRUCTMAT_INSTANTIATE_KINDS(double)
-STRUCTMAT_INSTANTIATE_KINDS(std::complex<float>)
-STRUCTMAT_INSTANTIATE_KINDS(std::complex<double>)
+STRUCTMAT_FOR_SCALARS_AND_KINDS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::quasiseparable

@@ -1,5 +1,6 @@
 #include "structmat/recurrence/block.hpp"
 
+#include "core/instantiate.hpp"
 #include "structmat/core/error.hpp"
 
 namespace structmat {
@@ -57,9 +58,6 @@ BlockDiagonal<T>::BlockDiagonal(const Partition& partition, index_t batch)
 #define STRUCTMAT_INSTANTIATE(T)                    \
   template class STRUCTMAT_EXPORT BlockTriangle<T>; \
   template class STRUCTMAT_EXPORT BlockDiagonal<T>;
-STRUCTMAT_INSTANTIATE(float)
-STRUCTMAT_INSTANTIATE(double)
-STRUCTMAT_INSTANTIATE(std::complex<float>)
-STRUCTMAT_INSTANTIATE(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/instantiate.hpp"
 #include "core/simd.hpp"
 #include "structmat/dense/blas.hpp"
 
@@ -208,9 +209,6 @@ void apply_block(const BlockMatrix<T>& m, Op op, View<const T, 3> x, View<T, 3> 
 
 #define STRUCTMAT_INSTANTIATE(T) \
   template void apply_block<T>(const BlockMatrix<T>&, Op, View<const T, 3>, View<T, 3>);
-STRUCTMAT_INSTANTIATE(float)
-STRUCTMAT_INSTANTIATE(double)
-STRUCTMAT_INSTANTIATE(std::complex<float>)
-STRUCTMAT_INSTANTIATE(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::recurrence

@@ -4,6 +4,8 @@
 
 #include "recurrence/sweep.hpp"
 
+#include "core/instantiate.hpp"
+
 namespace structmat::recurrence {
 namespace {
 
@@ -123,9 +125,6 @@ void sweep(const Recurrence<T, K>& r, bool fresh, const Rows<T>& rows, real_t<T>
   STRUCTMAT_INSTANTIATE(T, 4)           \
   STRUCTMAT_INSTANTIATE(T, tile_width<T>)
 
-STRUCTMAT_INSTANTIATE_WIDTHS(float)
-STRUCTMAT_INSTANTIATE_WIDTHS(double)
-STRUCTMAT_INSTANTIATE_WIDTHS(std::complex<float>)
-STRUCTMAT_INSTANTIATE_WIDTHS(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE_WIDTHS)
 
 }  // namespace structmat::recurrence

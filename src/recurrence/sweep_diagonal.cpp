@@ -3,6 +3,8 @@
 
 #include "recurrence/sweep.hpp"
 
+#include "core/instantiate.hpp"
+
 namespace structmat::recurrence {
 namespace {
 
@@ -18,42 +20,57 @@ struct Group {
                // unread
 };
 
+/// Where a row's numbers lie.
+template <Scalar T>
+struct Cursor {
+  const T *out, *in, *a;
+  const real_t<T>* x;
+  real_t<T>* y;
+};
+
+/// row(cursor, first) for all rows of the group; first: row 0 of the sweep.
+template <class T, class Row>
+STRUCTMAT_INLINE void for_each_row(const Group<T>& g, const Rows<T>& rows, const Row& row) {
+  Cursor<T> at{g.out, g.in, g.transition, rows.x, rows.y};
+  const auto next = [&]() STRUCTMAT_ALWAYS {
+    at.out += g.out_step;
+    at.in += g.in_step;
+    at.a += g.transition_step;
+    at.x += rows.x_step;
+    at.y += rows.y_step;
+  };
+  index_t i = 0;
+  if (g.fresh && g.count > 0) {
+    row(at, true);
+    next();
+    i = 1;
+  }
+  for (; i < g.count; ++i) {
+    row(at, false);
+    next();
+  }
+}
+
 /// G states, each with W right-hand sides.
 template <class T, int W, int G, bool Shared, Emit E>
 STRUCTMAT_INLINE void run(const Group<T>& g, const Rows<T>& rows, real_t<T>* state) {
   using L = Lanes<T, W>;
   L s[G];
   for (int l = 0; l < G; ++l) s[l] = L::load(state + l * L::reals);
-  const T *out = g.out, *in = g.in, *a = g.transition;
-  const real_t<T>* x = rows.x;
-  real_t<T>* y = rows.y;
-
-  const auto emit = [&]() STRUCTMAT_ALWAYS {
-    L sum = L::load(y);
-    for (int l = 0; l < G; ++l) sum = sum.plus(out[l], s[l]);
-    sum.store(y);
+  const auto emit = [&](const Cursor<T>& at) STRUCTMAT_ALWAYS {
+    L sum = L::load(at.y);
+    for (int l = 0; l < G; ++l) sum = sum.plus(at.out[l], s[l]);
+    sum.store(at.y);
   };
-  const auto row = [&](bool first) STRUCTMAT_ALWAYS {
-    if (E == Emit::before && !first) emit();
-    const L xi = L::load(x);
+  for_each_row(g, rows, [&](const Cursor<T>& at, bool first) STRUCTMAT_ALWAYS {
+    if (E == Emit::before && !first) emit(at);
+    const L xi = L::load(at.x);
     for (int l = 0; l < G; ++l) {
-      const L fed = L::zero().plus(in[l], xi);
-      s[l] = first ? fed : fed.plus(a[Shared ? 0 : l], s[l]);
+      const L fed = L::zero().plus(at.in[l], xi);
+      s[l] = first ? fed : fed.plus(at.a[Shared ? 0 : l], s[l]);
     }
-    if constexpr (E == Emit::after) emit();
-    out += g.out_step;
-    in += g.in_step;
-    a += g.transition_step;
-    x += rows.x_step;
-    y += rows.y_step;
-  };
-
-  index_t i = 0;
-  if (g.fresh && g.count > 0) {
-    row(true);
-    i = 1;
-  }
-  for (; i < g.count; ++i) row(false);
+    if constexpr (E == Emit::after) emit(at);
+  });
   for (int l = 0; l < G; ++l) s[l].store(state + l * L::reals);
 }
 
@@ -61,44 +78,28 @@ STRUCTMAT_INLINE void run(const Group<T>& g, const Rows<T>& rows, real_t<T>* sta
 template <class T, int V, bool Shared, Emit E>
 STRUCTMAT_INLINE void run_states(const Group<T>& g, const Rows<T>& rows, T* state) {
   using S = Vector<T, V>;
-  S s = simd::load<S>(state);
-  const T *out = g.out, *in = g.in, *a = g.transition;
-  const T* x = rows.x;
-  T* y = rows.y;
-
   // A full vector is a cache line: a large matrix streams from memory, and the hardware's own
   // prefetch ends with each page and is slower to start on a descending sweep.
   constexpr index_t ahead = 24;
-  const auto row = [&](bool first) STRUCTMAT_ALWAYS {
+  S s = simd::load<S>(state);
+  for_each_row(g, rows, [&](const Cursor<T>& at, bool first) STRUCTMAT_ALWAYS {
     if constexpr (V == tile_width<T>) {
-      __builtin_prefetch(out + ahead * g.out_step);
-      __builtin_prefetch(in + ahead * g.in_step);
-      if constexpr (!Shared) __builtin_prefetch(a + ahead * g.transition_step);
+      __builtin_prefetch(at.out + ahead * g.out_step);
+      __builtin_prefetch(at.in + ahead * g.in_step);
+      if constexpr (!Shared) __builtin_prefetch(at.a + ahead * g.transition_step);
     }
-    const S p = simd::load<S>(out);
-    if (E == Emit::before && !first) *y += simd::sum<T, V>(p * s);
-    const S fed = simd::load<S>(in) * *x;
+    const S p = simd::load<S>(at.out);
+    if (E == Emit::before && !first) *at.y += simd::sum<T, V>(p * s);
+    const S fed = simd::load<S>(at.in) * *at.x;
     if (first) {
       s = fed;
     } else if constexpr (Shared) {
-      s = fed + *a * s;
+      s = fed + *at.a * s;
     } else {
-      s = fed + simd::load<S>(a) * s;
+      s = fed + simd::load<S>(at.a) * s;
     }
-    if constexpr (E == Emit::after) *y += simd::sum<T, V>(p * s);
-    out += g.out_step;
-    in += g.in_step;
-    a += g.transition_step;
-    x += rows.x_step;
-    y += rows.y_step;
-  };
-
-  index_t i = 0;
-  if (g.fresh && g.count > 0) {
-    row(true);
-    i = 1;
-  }
-  for (; i < g.count; ++i) row(false);
+    if constexpr (E == Emit::after) *at.y += simd::sum<T, V>(p * s);
+  });
   simd::store(state, s);
 }
 
@@ -159,9 +160,6 @@ void sweep(const Recurrence<T, K>& r, bool fresh, const Rows<T>& rows, real_t<T>
   STRUCTMAT_INSTANTIATE(T, Diagonal, 4)           \
   STRUCTMAT_INSTANTIATE(T, Diagonal, tile_width<T>)
 
-STRUCTMAT_INSTANTIATE_WIDTHS(float)
-STRUCTMAT_INSTANTIATE_WIDTHS(double)
-STRUCTMAT_INSTANTIATE_WIDTHS(std::complex<float>)
-STRUCTMAT_INSTANTIATE_WIDTHS(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE_WIDTHS)
 
 }  // namespace structmat::recurrence

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/instantiate.hpp"
 #include "core/threads.hpp"
 #include "structmat/core/array.hpp"
 
@@ -259,14 +260,6 @@ void apply(int threads, const Triangles<T, K>& m, View<const T, 3> x, View<T, 3>
 #define STRUCTMAT_INSTANTIATE(T, K)                                                                \
   template void apply<T, transition::K>(int, const Triangles<T, transition::K>&, View<const T, 3>, \
                                         View<T, 3>);
-#define STRUCTMAT_INSTANTIATE_KINDS(T) \
-  STRUCTMAT_INSTANTIATE(T, Scalar)     \
-  STRUCTMAT_INSTANTIATE(T, Diagonal)   \
-  STRUCTMAT_INSTANTIATE(T, Dense)
-
-STRUCTMAT_INSTANTIATE_KINDS(float)
-STRUCTMAT_INSTANTIATE_KINDS(double)
-STRUCTMAT_INSTANTIATE_KINDS(std::complex<float>)
-STRUCTMAT_INSTANTIATE_KINDS(std::complex<double>)
+STRUCTMAT_FOR_SCALARS_AND_KINDS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::recurrence

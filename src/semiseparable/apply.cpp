@@ -1,5 +1,6 @@
 #include "structmat/semiseparable/apply.hpp"
 
+#include "core/instantiate.hpp"
 #include "recurrence/block_apply.hpp"
 #include "recurrence/triangles.hpp"
 
@@ -44,15 +45,10 @@ void apply(const exec::cpu&, const Semiseparable<T, transition::Block>& m, Op op
       const exec::cpu&, const SemiseparableView<T, transition::K>&, Op, View<const T, 3>, \
       View<T, 3>);
 #define STRUCTMAT_INSTANTIATE_KINDS(T)                                                    \
-  STRUCTMAT_INSTANTIATE(T, Scalar)                                                        \
-  STRUCTMAT_INSTANTIATE(T, Diagonal)                                                      \
-  STRUCTMAT_INSTANTIATE(T, Dense)                                                         \
+  STRUCTMAT_FOR_KINDS(STRUCTMAT_INSTANTIATE, T)                                           \
   template STRUCTMAT_EXPORT void apply<T>(const exec::cpu&,                               \
                                           const Semiseparable<T, transition::Block>&, Op, \
                                           View<const T, 3>, View<T, 3>);
-STRUCTMAT_INSTANTIATE_KINDS(float)
-STRUCTMAT_INSTANTIATE_KINDS(double)
-STRUCTMAT_INSTANTIATE_KINDS(std::complex<float>)
-STRUCTMAT_INSTANTIATE_KINDS(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE_KINDS)
 
 }  // namespace structmat

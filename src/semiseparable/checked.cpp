@@ -1,3 +1,4 @@
+#include "core/instantiate.hpp"
 #include "structmat/recurrence/shape.hpp"
 #include "structmat/semiseparable/semiseparable.hpp"
 
@@ -25,9 +26,6 @@ SemiseparableView<T, K, Space> checked(SemiseparableView<T, K, Space> m, const c
   STRUCTMAT_INSTANTIATE(T, Scalar, cuda)   \
   STRUCTMAT_INSTANTIATE(T, Diagonal, cuda) \
   STRUCTMAT_INSTANTIATE(T, Dense, cuda)
-STRUCTMAT_INSTANTIATE_SPACES(float)
-STRUCTMAT_INSTANTIATE_SPACES(double)
-STRUCTMAT_INSTANTIATE_SPACES(std::complex<float>)
-STRUCTMAT_INSTANTIATE_SPACES(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE_SPACES)
 
 }  // namespace structmat::semiseparable

@@ -1,5 +1,6 @@
 #include "structmat/semiseparable/entry.hpp"
 
+#include "core/instantiate.hpp"
 #include "recurrence/block_entry.hpp"
 #include "recurrence/walk.hpp"
 
@@ -74,16 +75,11 @@ void to_dense(const Semiseparable<T, transition::Block>& m, View<T, 3> dense) {
   template STRUCTMAT_EXPORT void to_dense<T, transition::K>(                                      \
       const SemiseparableView<T, transition::K>&, View<T, 3>);
 #define STRUCTMAT_INSTANTIATE_KINDS(T)                                                      \
-  STRUCTMAT_INSTANTIATE(T, Scalar)                                                          \
-  STRUCTMAT_INSTANTIATE(T, Diagonal)                                                        \
-  STRUCTMAT_INSTANTIATE(T, Dense)                                                           \
+  STRUCTMAT_FOR_KINDS(STRUCTMAT_INSTANTIATE, T)                                             \
   template STRUCTMAT_EXPORT T entry<T>(const Semiseparable<T, transition::Block>&, index_t, \
                                        index_t, index_t);                                   \
   template STRUCTMAT_EXPORT void to_dense<T>(const Semiseparable<T, transition::Block>&,    \
                                              View<T, 3>);
-STRUCTMAT_INSTANTIATE_KINDS(float)
-STRUCTMAT_INSTANTIATE_KINDS(double)
-STRUCTMAT_INSTANTIATE_KINDS(std::complex<float>)
-STRUCTMAT_INSTANTIATE_KINDS(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE_KINDS)
 
 }  // namespace structmat

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/instantiate.hpp"
 #include "quasiseparable/triangle_sweep.hpp"
 #include "structmat/dense/norm.hpp"
 
@@ -249,9 +250,6 @@ Report semiseparable(View<const T, 2> m, const Options& options) {
 #define STRUCTMAT_INSTANTIATE(T)                                                        \
   template STRUCTMAT_EXPORT Report quasiseparable<T>(View<const T, 2>, const Options&); \
   template STRUCTMAT_EXPORT Report semiseparable<T>(View<const T, 2>, const Options&);
-STRUCTMAT_INSTANTIATE(float)
-STRUCTMAT_INSTANTIATE(double)
-STRUCTMAT_INSTANTIATE(std::complex<float>)
-STRUCTMAT_INSTANTIATE(std::complex<double>)
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::verify
