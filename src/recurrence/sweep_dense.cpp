@@ -80,7 +80,7 @@ STRUCTMAT_INLINE void run(const Recurrence<T, transition::Dense>& r, bool fresh,
   };
 
   for (index_t i = 0; i < r.size(); ++i) {
-    const T *out = &r.out(i, 0), *in = &r.in(i, 0);
+    const T *out = r.out.data() + i * r.out.stride(0), *in = r.in.data() + i * r.in.stride(0);
     const bool first = i == 0 && fresh;
     if (E == Emit::before && !first) emit(out);
     if (first) {

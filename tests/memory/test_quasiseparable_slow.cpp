@@ -43,7 +43,7 @@ std::size_t peak_of(Action&& action) {
 
 }  // namespace
 
-// The whole program counts.
+// The whole program counts: hence a program of its own, and none for a sanitizer, which has its own allocator.
 void* operator new(std::size_t size) {
   return counted(std::malloc(size));
 }
