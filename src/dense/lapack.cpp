@@ -41,8 +41,8 @@ void require(lapack_int info, const char* operation, const char* routine) {
   }()
 
 template <Scalar T>
-void gesvd(const char* operation, char job_vh, const View<T, 2>& a, const View<real_t<T>, 1>& s,
-           const View<T, 2>& vh) {
+void gesvd(const char* operation, char job_vh, const View<const T, 2>& a,
+           const View<real_t<T>, 1>& s, const View<T, 2>& vh) {
   const auto m = static_cast<lapack_int>(a.extent(0)), n = static_cast<lapack_int>(a.extent(1));
   const lapack_int smaller = std::min(m, n);
   if (s.extent(0) != smaller || (smaller > 1 && s.stride(0) != 1)) {
@@ -50,19 +50,26 @@ void gesvd(const char* operation, char job_vh, const View<T, 2>& a, const View<r
                      " entries, the matrix " + std::to_string(smaller) + " singular values");
   }
   if (smaller == 0) return;
+  if (std::max(a.extent(0), a.extent(1)) > INT_MAX) {
+    throw Unsupported(std::string(operation) +
+                      ": extents exceed the 32-bit integers of this LAPACK");
+  }
   const char job_u = 'N';
-  const lapack_int lda = leading(a, operation), ld_u = 1,
-                   ld_vh = job_vh == 'N' ? 1 : leading(vh, operation);
+  const lapack_int lda = m, ld_u = 1, ld_vh = job_vh == 'N' ? 1 : leading(vh, operation);
+  // gesvd overwrites its input. The spare column is for OpenBLAS 0.3.21, whose cgemv for AVX-512 reads an
+  // element behind the last column (and does not use it), which may lie on a page that is not there.
+  Array<T, 2> columns({a.extent(1) + 1, a.extent(0)});
+  copy(a.transposed(), columns.view().slice(0, 0, a.extent(1)));
   lapack_int info = 0, length = -1;
   T ideal{}, no_u{};
   [[maybe_unused]] Array<real_t<T>, 1> real_work({is_complex_v<T> ? 5 * smaller : 0});
   const auto call = [&](T* work) {
     if constexpr (is_complex_v<T>) {
-      STRUCTMAT_DISPATCH(T, gesvd, &job_u, &job_vh, &m, &n, a.data(), &lda, s.data(), &no_u, &ld_u,
-                         vh.data(), &ld_vh, work, &length, real_work.data(), &info);
+      STRUCTMAT_DISPATCH(T, gesvd, &job_u, &job_vh, &m, &n, columns.data(), &lda, s.data(), &no_u,
+                         &ld_u, vh.data(), &ld_vh, work, &length, real_work.data(), &info);
     } else {
-      STRUCTMAT_DISPATCH(T, gesvd, &job_u, &job_vh, &m, &n, a.data(), &lda, s.data(), &no_u, &ld_u,
-                         vh.data(), &ld_vh, work, &length, &info);
+      STRUCTMAT_DISPATCH(T, gesvd, &job_u, &job_vh, &m, &n, columns.data(), &lda, s.data(), &no_u,
+                         &ld_u, vh.data(), &ld_vh, work, &length, &info);
     }
   };
   call(&ideal);
@@ -91,19 +98,19 @@ void qr_factor(View<T, 2> a) {
 }
 
 template <Scalar T>
-void svd_right(View<T, 2> a, View<real_t<T>, 1> s, View<T, 2> vh) {
+void svd_right(View<const T, 2> a, View<real_t<T>, 1> s, View<T, 2> vh) {
   gesvd("dense::svd_right", 'S', a, s, vh);
 }
 
 template <Scalar T>
-void singular_values(View<T, 2> a, View<real_t<T>, 1> s) {
+void singular_values(View<const T, 2> a, View<real_t<T>, 1> s) {
   gesvd("dense::singular_values", 'N', a, s, View<T, 2>{});
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                           \
-  template STRUCTMAT_EXPORT void qr_factor<T>(View<T, 2>);                                 \
-  template STRUCTMAT_EXPORT void svd_right<T>(View<T, 2>, View<real_t<T>, 1>, View<T, 2>); \
-  template STRUCTMAT_EXPORT void singular_values<T>(View<T, 2>, View<real_t<T>, 1>);
+#define STRUCTMAT_INSTANTIATE(T)                                                                 \
+  template STRUCTMAT_EXPORT void qr_factor<T>(View<T, 2>);                                       \
+  template STRUCTMAT_EXPORT void svd_right<T>(View<const T, 2>, View<real_t<T>, 1>, View<T, 2>); \
+  template STRUCTMAT_EXPORT void singular_values<T>(View<const T, 2>, View<real_t<T>, 1>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::dense

@@ -20,14 +20,14 @@ void qr_factor(View<T, 2> a);
 
 /// Thin singular value decomposition A = U diag(s) V^H of which only s and V^H are returned.
 ///
-/// a: (m, n) in, overwritten, column-major; s: min(m, n) out, descending; vh: (min(m, n), n) out,
+/// a: (m, n) in, any strides; s: min(m, n) out, descending; vh: (min(m, n), n) out,
 /// column-major. Cost: O(m n min(m, n)). Accuracy: |s error| <= c eps s_1. Throws BackendError (no
 /// convergence, with the count).
 template <Scalar T>
-void svd_right(View<T, 2> a, View<real_t<T>, 1> s, View<T, 2> vh);
+void svd_right(View<const T, 2> a, View<real_t<T>, 1> s, View<T, 2> vh);
 
-/// Singular values only, descending. a: (m, n) in, overwritten, column-major; s: min(m, n) out.
+/// Singular values only, descending. a: (m, n) in, any strides; s: min(m, n) out.
 template <Scalar T>
-void singular_values(View<T, 2> a, View<real_t<T>, 1> s);
+void singular_values(View<const T, 2> a, View<real_t<T>, 1> s);
 
 }  // namespace structmat::dense
