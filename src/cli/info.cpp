@@ -16,8 +16,8 @@ namespace structmat::cli {
 namespace {
 
 std::vector<std::string> devices() {
-  std::vector<std::string> names;
-  for (int i = 0; i < device_count(); ++i) names.push_back(device_name(i));
+  std::vector<std::string> names(static_cast<std::size_t>(device_count()));
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = device_name(static_cast<int>(i));
   return names;
 }
 

@@ -49,6 +49,9 @@ template <class... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
+// clang before 17 deduces no aggregates of bases.
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
 
 // Implementation of the templates.
 

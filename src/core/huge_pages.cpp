@@ -15,10 +15,9 @@ void advise_huge_pages([[maybe_unused]] void* pointer,
   constexpr std::size_t least = std::size_t{1} << 22;
   if (bytes < least) return;
   constexpr std::uintptr_t page = 4096;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(pointer) + page - 1) / page * page;
-  const auto end = (reinterpret_cast<std::uintptr_t>(pointer) + bytes) / page * page;
+  const std::size_t skip = (page - reinterpret_cast<std::uintptr_t>(pointer) % page) % page;
   // Advice only: where it is refused, pages stay small.
-  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  madvise(static_cast<char*>(pointer) + skip, (bytes - skip) / page * page, MADV_HUGEPAGE);
 #endif
 }
 

@@ -68,7 +68,7 @@ class Literal {
     if (quote == '"') expect('"');
     const std::size_t end = text_.find(quote, at_);
     if (end == std::string_view::npos) fail("the string does not end");
-    const std::string result(text_.substr(at_, end - at_));
+    std::string result(text_.substr(at_, end - at_));
     at_ = end + 1;
     return result;
   }
@@ -130,7 +130,8 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, const Source& sourc
   constexpr std::string_view magic = "\x93NUMPY";
   if (!text.starts_with(magic)) source.fail("byte 0", "not an .npy file (no \\x93NUMPY)");
   if (text.size() < 8) source.fail("byte 6", "the file ends within the version");
-  const int major = text[6], minor = text[7];
+  const int major = static_cast<unsigned char>(text[6]),
+            minor = static_cast<unsigned char>(text[7]);
   if (major < 1 || major > 3 || minor != 0) {
     source.fail("byte 6", "version " + std::to_string(major) + "." + std::to_string(minor) +
                               "; read are 1.0, 2.0 and 3.0");
