@@ -25,7 +25,7 @@ function(structmat_configure_target target)
       $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
       $<$<COMPILE_LANGUAGE:CXX>:-Wvla>
       # Vectors of lanes are passed between functions that are always inlined: no ABI is involved.
-      $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>
+      $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wno-psabi>
       # g++ 12 warns falsely about std::string concatenation (GCC bug 105329).
       $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
       $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>
