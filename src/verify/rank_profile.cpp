@@ -191,11 +191,11 @@ Report check(const char* operation, View<const T, 2> m, index_t extra, bool with
     constexpr index_t most = 32;
     const index_t size = std::min(
         most, quasiseparable::next_block(std::max(lower.state(), upper.state()), n - begin));
-    const bool go_on =
-        (!with_lower || lower.block(begin, size)) & (!with_upper || upper.block(begin, size));
+    const bool lower_fits = !with_lower || lower.block(begin, size);
+    const bool upper_fits = !with_upper || upper.block(begin, size);
     begin += size;
     if (options.progress) options.progress(double(begin) / double(n));
-    if (!go_on && may_stop) break;
+    if (may_stop && !(lower_fits && upper_fits)) break;
   }
 
   report.complete = begin == n;
