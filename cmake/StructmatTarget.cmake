@@ -51,11 +51,13 @@ function(structmat_configure_library target)
                DEFINE_SYMBOL "")
 endfunction()
 
-# Programs of this project link the CUDA component when it is built, and STRUCTMAT_HAVE_CUDA tells them. The library
-# does not know: whether there is a CUDA component is decided where a program is linked.
+# Programs of this project link the optional components that are built, and STRUCTMAT_HAVE_CUDA and
+# STRUCTMAT_HAVE_EXACT tell them. The library does not know: components are decided where a program is linked.
 function(structmat_configure_program target)
   structmat_configure_target(${target})
-  target_compile_definitions(${target} PRIVATE STRUCTMAT_HAVE_CUDA=$<BOOL:${STRUCTMAT_HAVE_CUDA}>)
+  target_compile_definitions(${target} PRIVATE STRUCTMAT_HAVE_CUDA=$<BOOL:${STRUCTMAT_HAVE_CUDA}>
+                                               STRUCTMAT_HAVE_EXACT=$<BOOL:${STRUCTMAT_HAVE_EXACT}>)
   target_link_libraries(${target} PRIVATE structmat::structmat
-                                          $<TARGET_NAME_IF_EXISTS:structmat::cuda>)
+                                          $<TARGET_NAME_IF_EXISTS:structmat::cuda>
+                                          $<TARGET_NAME_IF_EXISTS:structmat::exact>)
 endfunction()

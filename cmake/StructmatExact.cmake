@@ -1,0 +1,41 @@
+# Decides whether the component for exact arithmetic is built (STRUCTMAT_HAVE_EXACT).
+set(STRUCTMAT_HAVE_EXACT OFF)
+if(NOT STRUCTMAT_EXACT MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "STRUCTMAT_EXACT is '${STRUCTMAT_EXACT}': it must be AUTO, ON or OFF")
+endif()
+if(STRUCTMAT_EXACT STREQUAL "OFF")
+  return()
+endif()
+
+find_package(FLINT QUIET)
+# FFLAS-FFPACK is a library of headers; Givaro, under it, is not.
+find_path(FFLAS_INCLUDE_DIR fflas-ffpack/ffpack/ffpack.h)
+find_library(GIVARO_LIBRARY givaro)
+find_library(GMPXX_LIBRARY gmpxx)
+mark_as_advanced(FFLAS_INCLUDE_DIR GIVARO_LIBRARY GMPXX_LIBRARY)
+
+set(missing)
+if(NOT FLINT_FOUND)
+  list(APPEND missing "FLINT (Debian: libflint-dev)")
+endif()
+if(NOT FFLAS_INCLUDE_DIR)
+  list(APPEND missing "FFLAS-FFPACK (Debian: fflas-ffpack)")
+endif()
+if(NOT GIVARO_LIBRARY OR NOT GMPXX_LIBRARY)
+  list(APPEND missing "Givaro (Debian: libgivaro-dev)")
+endif()
+if(missing)
+  list(JOIN missing ", " missing)
+  if(STRUCTMAT_EXACT STREQUAL "ON")
+    message(FATAL_ERROR "STRUCTMAT_EXACT=ON, but these were not found: ${missing}. Install them, or choose "
+                        "STRUCTMAT_EXACT=OFF.")
+  endif()
+  message(STATUS "structmat: without ${missing}, the component for exact arithmetic is not built")
+  return()
+endif()
+
+add_library(structmat_fflas INTERFACE)
+# Warnings inside the headers are theirs.
+target_include_directories(structmat_fflas SYSTEM INTERFACE ${FFLAS_INCLUDE_DIR})
+target_link_libraries(structmat_fflas INTERFACE ${GIVARO_LIBRARY} ${GMPXX_LIBRARY} FLINT::flint BLAS::BLAS)
+set(STRUCTMAT_HAVE_EXACT ON)
