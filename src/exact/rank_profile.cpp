@@ -1,23 +1,21 @@
 #include "structmat/exact/rank_profile.hpp"
 
-#include "exact/modular.hpp"
+#include "exact/reversed_triangle.hpp"
 
 namespace structmat::exact {
 namespace {
 
-/// Goes over one triangle in panels of columns. Rows are counted from the last one: row t here is
-/// row n - 1 - t of the triangle.
+/// Goes over one triangle in panels of columns.
 class Sweep {
  public:
   Sweep(const Matrix<PrimeField>& m, Part part, Blocks blocks)
-      : m_(m),
-        lower_(part == Part::lower),
-        extra_(blocks == Blocks::with_diagonal ? 1 : 0),
+      : triangle_(m, part, blocks),
+        extra_(triangle_.extra()),
         modular_(m.field().prime()),
         changes_(static_cast<std::size_t>(m.rows() + 1)) {}
 
   std::vector<index_t> ranks() {
-    const index_t n = m_.rows();
+    const index_t n = triangle_.size();
     for (index_t begin = 0; begin < n; begin += panel) {
       const index_t end = std::min(begin + panel, n);
       residual(begin, end);
@@ -36,42 +34,19 @@ class Sweep {
   // Wide enough for BLAS; a chunk of the panel's rows stays in the cache.
   static constexpr index_t panel = 128, chunk = 256;
 
-  /// Rows [t0, t1) of columns [begin, end) of the triangle.
-  void load(index_t t0, index_t t1, index_t begin, index_t end, double* to) const {
-    const index_t n = m_.rows(), width = end - begin;
-    const auto* const source = m_.elements().data();
-    if (lower_) {
-      for (index_t t = t0; t < t1; ++t) {
-        const index_t i = n - 1 - t, inside = std::clamp(i + extra_ - begin, index_t{0}, width);
-        const auto* const from = source + i * n + begin;
-        double* const row = to + (t - t0) * width;
-        for (index_t j = 0; j < inside; ++j) row[j] = modular_.centred(from[j]);
-        std::fill(row + inside, row + width, 0.0);
-      }
-      return;
-    }
-    for (index_t j = begin; j < end; ++j) {
-      const auto* const from = source + j * n;
-      for (index_t t = t0; t < t1; ++t) {
-        const index_t i = n - 1 - t;
-        to[(t - t0) * width + j - begin] = i + extra_ > j ? modular_.centred(from[i]) : 0;
-      }
-    }
-  }
-
   /// What the carried columns do not explain of the panel: its nonzero rows.
   void residual(index_t begin, index_t end) {
-    const index_t height = m_.rows() - begin, width = end - begin, state = pivots();
+    const index_t height = triangle_.size() - begin, width = end - begin, state = pivots();
     std::vector<double> at_pivots(static_cast<std::size_t>(state * width));
     for (index_t l = 0; l < state; ++l) {
-      load(pivot_rows_[l], pivot_rows_[l] + 1, begin, end, at_pivots.data() + l * width);
+      triangle_.load(pivot_rows_[l], pivot_rows_[l] + 1, begin, end, at_pivots.data() + l * width);
     }
     rows_.clear();
     residual_.clear();
     std::vector<double> piece(static_cast<std::size_t>(chunk * width));
     for (index_t t0 = 0; t0 < height; t0 += chunk) {
       const index_t t1 = std::min(t0 + chunk, height);
-      load(t0, t1, begin, end, piece.data());
+      triangle_.load(t0, t1, begin, end, piece.data());
       modular_.subtract_product(t1 - t0, width, state, carried_.data() + t0 * state, state,
                                 at_pivots.data(), width, piece.data(), width);
       for (index_t t = t0; t < t1; ++t) {
@@ -85,7 +60,7 @@ class Sweep {
 
   /// Counts the pivots of the residual and adds to the carried columns those that go on.
   void carry(index_t begin, index_t end) {
-    const index_t n = m_.rows(), height = n - begin, state = pivots();
+    const index_t n = triangle_.size(), height = n - begin, state = pivots();
     const auto found =
         modular_.eliminate(static_cast<index_t>(rows_.size()), end - begin, residual_);
     const auto rank = static_cast<index_t>(found.rows.size());
@@ -146,8 +121,7 @@ class Sweep {
 
   index_t pivots() const { return static_cast<index_t>(pivot_rows_.size()); }
 
-  const Matrix<PrimeField>& m_;
-  bool lower_;
+  detail::ReversedTriangle triangle_;
   index_t extra_;
   detail::Modular modular_;
   std::vector<index_t> changes_;     // of the rank from block k - 1 to block k
