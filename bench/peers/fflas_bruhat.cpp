@@ -1,14 +1,19 @@
-// fflas-ffpack: Bruhat generators of a random quasiseparable matrix over F_131071.
+// fflas-ffpack: Bruhat generators of a random quasiseparable matrix over F_131071, and the ranks
+// that structmat finds in the same matrix.
 //
 // usage: fflas_bruhat [n] [order] [repetitions] [full | renewed]
 //
 // FFPACK::LTBruhatGen works on one left-triangular matrix, in place: that call alone is timed, on a
 // fresh copy each time. What it returns is still n x n: CompressToBlockBiDiagonal, which makes
-// O(n order) numbers of it, is not timed. The matrix is a random strictly lower triangle in
+// O(n order) numbers of it, is not timed. exact::rank_profile of the lower triangle is timed in turn
+// with it; the two must agree on the order. The matrix is a random strictly lower triangle in
 // generator form with diagonal transitions, with its rows in reversed order. With `full`, no
 // transition is 0, as in bench_report; the matrix then has `order` pivots. With `renewed`, each
 // transition is 0 with probability 1 / (2 order): states end and new ones begin, and about n / 2
 // pivots result, at the same order.
+
+// First: fflas-ffpack defines macros.
+#include "structmat/exact/rank_profile.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -82,19 +87,31 @@ int main(int argc, char** argv) {
   const std::vector<double> matrix = left_triangular(field, n, s, renewed);
   std::vector<double> work(n * n);
 
-  std::vector<double> build;
+  const structmat::exact::PrimeField prime_field(131071);
+  structmat::exact::Matrix<structmat::exact::PrimeField> lower(prime_field, n, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      lower(i, j) = static_cast<std::uint32_t>(matrix[(n - 1 - i) * n + j]);
+    }
+  }
+
+  std::vector<double> bruhat, ranks;
   std::vector<std::size_t> p(n), q(n);
-  std::size_t rank = 0;
+  std::size_t rank = 0, our_order = 0;
   for (int i = 0; i <= repetitions; ++i) {
     work = matrix;
-    const auto begin = Clock::now();
+    auto begin = Clock::now();
     rank = FFPACK::LTBruhatGen(field, FFLAS::FflasNonUnit, n, work.data(), n, p.data(), q.data());
-    if (i > 0) build.push_back(since(begin));  // the first call warms up
+    if (i > 0) bruhat.push_back(since(begin));  // the first call warms up
+    begin = Clock::now();
+    const auto profile = structmat::exact::rank_profile(lower, structmat::exact::Part::lower);
+    if (i > 0) ranks.push_back(since(begin));
+    our_order = static_cast<std::size_t>(*std::max_element(profile.begin(), profile.end()));
   }
   const std::size_t order = FFPACK::LTQSorder(n, rank, p.data(), q.data());
   std::printf(
       "{\"peer\": \"fflas-ffpack %s\", \"n\": %zu, \"order\": %zu, \"pivots\": %zu, "
-      "\"one_triangle_ms\": %.1f}\n",
-      __FFLASFFPACK_PACKAGE_VERSION, n, order, rank, median(build));
-  return order == s ? 0 : 1;
+      "\"one_triangle_ms\": %.1f, \"rank_profile_ms\": %.1f}\n",
+      __FFLASFFPACK_PACKAGE_VERSION, n, order, rank, median(bruhat), median(ranks));
+  return order == s && our_order == s ? 0 : 1;
 }

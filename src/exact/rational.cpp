@@ -1,22 +1,13 @@
 #include "structmat/exact/rational.hpp"
 
-#include <flint/fmpq.h>
-
 #include <cmath>
 #include <memory>
 #include <type_traits>
 
+#include "exact/rational_access.hpp"
 #include "structmat/core/error.hpp"
 
 namespace structmat::exact {
-
-static_assert(sizeof(fmpq) == 2 * sizeof(std::int64_t) && alignof(fmpq) == alignof(std::int64_t));
-
-/// The back end's view of a Rational.
-struct RationalAccess {
-  static fmpq* of(Rational& x) { return reinterpret_cast<fmpq*>(x.words_); }
-  static const fmpq* of(const Rational& x) { return reinterpret_cast<const fmpq*>(x.words_); }
-};
 
 namespace {
 
