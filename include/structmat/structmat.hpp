@@ -25,4 +25,5 @@
 #include "structmat/semiseparable/apply.hpp"
 #include "structmat/semiseparable/entry.hpp"
 #include "structmat/semiseparable/semiseparable.hpp"
+#include "structmat/verify/randomised.hpp"
 #include "structmat/verify/rank_profile.hpp"
