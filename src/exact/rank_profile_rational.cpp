@@ -18,13 +18,9 @@ std::uint32_t random_prime(Engine& engine) {
 
 /// Ranks of the blocks as sizes of minimal states.
 std::vector<index_t> proved_ranks(const Matrix<RationalField>& m, Blocks blocks) {
-  // With the diagonal, the blocks are the strictly lower ones of M moved down by one row.
-  const index_t extra = blocks == Blocks::with_diagonal ? 1 : 0, n = m.rows() + extra;
-  Matrix<RationalField> moved({}, n, n);
-  moved.set_block(extra, 0, m);
-  const auto generators = detail::from_dense(moved);
+  const auto generators = detail::lower_generators(m, blocks == Blocks::with_diagonal);
   std::vector<index_t> ranks;
-  for (index_t k = 1; k < n; ++k) ranks.push_back(generators.p[k].cols());
+  for (index_t k = 1; k < generators.size(); ++k) ranks.push_back(generators.p[k].cols());
   return ranks;
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("ranks across several panels, states that end and begin") {
       CHECK(profile.lower == states(m.lower));
       CHECK(profile.upper == states(m.upper_transposed));
     }
-    const auto full = from_dense(Matrix<PrimeField>::random(field, 200, 200, engine));
+    const auto full = from_dense(Matrix<PrimeField>::random(field, 150, 150, engine));
     CHECK(rank_profile(to_dense(full)).lower == states(full.lower));
   }
 }

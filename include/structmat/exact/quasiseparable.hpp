@@ -110,6 +110,14 @@ void require_same(const char* operation, const Quasiseparable<F>& x, const Quasi
 }
 
 template <Field F>
+void require_square(const char* operation, const Matrix<F>& m) {
+  if (m.rows() != m.cols()) {
+    throw ShapeError(std::string(operation) + ": the matrix is " + std::to_string(m.rows()) +
+                     " x " + std::to_string(m.cols()) + ", it must be square");
+  }
+}
+
+template <Field F>
 Matrix<F> single(const F& field, const typename F::Element& x) {
   Matrix<F> m(field, 1, 1);
   m(0, 0) = x;
@@ -201,7 +209,7 @@ Triangle<F> lower_of_product(const Quasiseparable<F>& x, const Quasiseparable<F>
 }
 
 template <Field F>
-Triangle<F> from_dense(const Matrix<F>& m) {
+Triangle<F> strictly_lower(const Matrix<F>& m) {
   const index_t n = m.rows();
   Triangle<F> t;
   // H_k = C W with independent columns of C and independent rows of W; only C is kept.
@@ -216,6 +224,16 @@ Triangle<F> from_dense(const Matrix<F>& m) {
     c = std::move(left);
   }
   return t;
+}
+
+/// The strictly lower triangle of m or, with_diagonal, the lower triangle of m: as the strictly
+/// lower one of m moved down by one row.
+template <Field F>
+Triangle<F> lower_generators(const Matrix<F>& m, bool with_diagonal) {
+  if (!with_diagonal) return strictly_lower(m);
+  Matrix<F> moved(m.field(), m.rows() + 1, m.cols() + 1);
+  moved.set_block(1, 0, m);
+  return strictly_lower(moved);
 }
 
 /// Adds the triangle to m, or to its transpose.
@@ -248,12 +266,9 @@ Matrix<F> to_dense(const Quasiseparable<F>& m) {
 /// operations. Throws ShapeError when m is not square.
 template <Field F>
 Quasiseparable<F> from_dense(const Matrix<F>& m) {
-  if (m.rows() != m.cols()) {
-    throw ShapeError("exact::from_dense: the matrix is " + std::to_string(m.rows()) + " x " +
-                     std::to_string(m.cols()) + ", it must be square");
-  }
+  detail::require_square("exact::from_dense", m);
   Quasiseparable<F> result{
-      m.field(), detail::from_dense(m), detail::from_dense(m.transposed()), {}};
+      m.field(), detail::strictly_lower(m), detail::strictly_lower(m.transposed()), {}};
   for (index_t i = 0; i < m.rows(); ++i) result.diagonal.push_back(m(i, i));
   return result;
 }
