@@ -1,79 +1,34 @@
 // structmat check: does a matrix have a structure, and of which order?
-#include <filesystem>
+#include "check.hpp"
+
+#include <algorithm>
+#include <array>
 #include <memory>
 
-#include "check_report.hpp"
-#include "command.hpp"
-#include "matrix.hpp"
 #include "options.hpp"
-#include "progress.hpp"
-#include "structmat/io/rank_picture.hpp"
-#include "structmat/quasiseparable/from_dense.hpp"
 
 namespace structmat::cli {
 namespace {
 
-struct CheckOptions {
-  std::string file, property, relative_to = "matrix", plot;
-  std::optional<index_t> order{}, lower{}, upper{};
-  std::optional<double> tolerance{};
-  bool json = false;
-};
-
-verify::Options to_library(const CheckOptions& options, index_t n, Progress& progress) {
-  verify::Options result;
-  if (options.order) result.order = Order{*options.order, *options.order};
-  if (options.lower || options.upper) {
-    // A half that is not mentioned may have any order.
-    result.order = Order{options.lower.value_or(n), options.upper.value_or(n)};
-  }
-  result.tolerance = options.tolerance;
-  if (options.relative_to == "block") result.relative = verify::Relative::block;
-  result.progress = [&progress](double fraction) { progress.set(fraction); };
-  return result;
-}
-
-template <Scalar T>
-void examine(View<const T, 2> m, const CheckOptions& options, CheckResult& result) {
-  {
-    Progress progress("structmat check");
-    const verify::Options asked = to_library(options, m.extent(0), progress);
-    result.report = options.property == "quasiseparable" ? verify::quasiseparable(m, asked)
-                                                         : verify::semiseparable(m, asked);
-  }
-  if (!result.report.complete) return;
-  const Progress progress("structmat check: compression");
-  const auto compressed = quasiseparable::from_dense(m, {.tolerance = result.report.tolerance});
-  const double norm = compressed.frobenius_norm;
-  result.compression = Compression{compressed.matrix.stored(), compressed.matrix.order(),
-                                   norm > 0 ? compressed.truncation_error / norm : 0};
-}
-
+/// Who answers for which property.
 Status check(const CheckOptions& options) {
-  CheckResult result{.file = options.file};
-  io::DenseMatrix dense;
-  {
-    const Progress progress("structmat check: reading");
-    AnyMatrix matrix = read_matrix(options.file);
-    result.expanded = std::holds_alternative<io::AnyGenerators>(matrix);
-    result.description = std::visit([](const auto& m) { return describe(m); }, matrix);
-    dense = result.expanded ? expand(std::get<io::AnyGenerators>(matrix))
-                            : std::move(std::get<io::DenseMatrix>(matrix));
+  static constexpr std::array entrywise{"banded",    "toeplitz", "hankel",
+                                        "circulant", "cauchy",   "vandermonde"};
+  const bool has_order = options.property == "quasiseparable" || options.property == "semiseparable";
+  const bool halves = has_order || options.property == "banded" || !options.exact.empty();
+  if ((options.lower || options.upper) && !halves) {
+    throw UsageError(options.property + " has one order: use --order");
   }
-  std::visit(
-      [&]<Scalar T>(const Array<T, 2>& m) {
-        examine(View<const T, 2>(m), options, result);
-        if (options.plot.empty()) return;
-        const std::string title = std::filesystem::path(options.file).filename().string();
-        io::write_rank_picture(options.plot, View<const T, 2>(m), result.report, title);
-      },
-      dense);
-  if (options.json) {
-    print_json(result);
-  } else {
-    print_text(result);
+  if (!options.exact.empty()) return check_exact(options);
+  if (options.from == "probes") return check_probes(options);
+  if (has_order) return check_order(options);
+  if (!options.from.empty()) {
+    throw UsageError("--from is for quasiseparable and semiseparable, not for " + options.property);
   }
-  return result.report.holds ? done : refuted;
+  if (options.property == "representable") return check_representable(options);
+  const bool by_entry =
+      std::find(entrywise.begin(), entrywise.end(), options.property) != entrywise.end();
+  return by_entry ? check_entrywise(options) : check_rank(options);
 }
 
 }  // namespace
@@ -83,14 +38,19 @@ void add_check(CLI::App& app, Action& action) {
   const auto options = std::make_shared<CheckOptions>();
   command
       ->add_option("file", options->file,
-                   "Dense matrix (.npy, .mtx) or generators (.safetensors: expanded for the check)")
+                   "Dense matrix (.npy, .mtx) or generators (.safetensors); with --exact also text: "
+                   "rows of decimals and fractions")
       ->required()
       ->type_name("FILE");
   command
       ->add_option("--property", options->property,
-                   "quasiseparable: blocks off the diagonal; semiseparable: blocks that contain it")
+                   "quasiseparable: blocks off the diagonal; semiseparable: blocks that contain it; "
+                   "representable: lower part of a matrix of that rank; displacement: rank of A X - "
+                   "X B; the others by their names")
       ->required()
-      ->check(CLI::IsMember({"quasiseparable", "semiseparable"}));
+      ->check(CLI::IsMember({"quasiseparable", "semiseparable", "representable", "low-rank",
+                             "banded", "toeplitz", "hankel", "circulant", "cauchy", "vandermonde",
+                             "displacement"}));
   CLI::Option* order =
       command
           ->add_option("-r,--order", options->order,
@@ -111,8 +71,31 @@ void add_check(CLI::App& app, Action& action) {
                    "of each block")
       ->check(CLI::IsMember({"matrix", "block"}))
       ->capture_default_str();
-  command->add_option("--plot", options->plot, "Draw the matrix and its rank profile: SVG")
-      ->type_name("FILE");
+  command
+      ->add_option("--from", options->from,
+                   "generators: without forming the matrix; dense: from all entries; probes: from "
+                   "products with random vectors [what the file holds]")
+      ->check(CLI::IsMember({"generators", "dense", "probes"}));
+  command->add_option("--seed", options->seed, "Of the probes")->capture_default_str();
+  CLI::Option* exact =
+      command->add_option("--exact", options->exact, "Exactly, over F_p or over the rationals")
+          ->check(CLI::IsMember({"gfp", "rational"}));
+  command->add_option("--prime", options->prime, "The p of gfp, below 2^26 [67108859]")
+      ->needs(exact);
+  command
+      ->add_flag("--prove", options->prove,
+                 "rational: by elimination, not modulo several primes only")
+      ->needs(exact);
+  command->add_option("--left", options->left, "displacement: A, as z:F (down-shift with corner F), "
+                                               "zt:F (its transpose) or diag:FILE")
+      ->capture_default_str();
+  command->add_option("--right", options->right, "displacement: B")->capture_default_str();
+  command->add_flag("--stein", options->stein, "displacement: X - A X B in place of A X - X B");
+  command
+      ->add_option("--plot", options->plot,
+                   "Draw the matrix, its rank profile and the singular values of some blocks: SVG")
+      ->type_name("FILE")
+      ->excludes(exact);
   add_json(*command, options->json);
   command->footer(
       "Exit status 0: measured, or the property holds; 1: it does not hold; 2: bad usage or "
@@ -120,7 +103,9 @@ void add_check(CLI::App& app, Action& action) {
       "Rows and columns count from 0.\n\n"
       "Examples:\n"
       "  structmat check K.npy --property quasiseparable\n"
-      "  structmat check L.mtx --property semiseparable --lower 2 --tolerance 1e-10 --json");
+      "  structmat check L.mtx --property semiseparable --lower 2 --tolerance 1e-10 --json\n"
+      "  structmat check A.mtx --property quasiseparable --order 2 --exact rational --prove\n"
+      "  structmat check T.npy --property displacement --left z:1 --right z:-1 --order 2");
   command->callback([&action, options] { action = [options] { return check(*options); }; });
 }
 

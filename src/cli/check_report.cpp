@@ -1,23 +1,15 @@
 #include "check_report.hpp"
 
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
+#include "check.hpp"
 
 namespace structmat::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const char* name(verify::Relative relative) {
   return relative == verify::Relative::matrix ? "matrix" : "block";
 }
 const char* name(verify::Part part) {
   return part == verify::Part::lower ? "lower" : "upper";
-}
-
-void line(const char* label, const std::string& value) {
-  fmt::print("{:<16} {}\n", label, value);
 }
 
 std::string reference(const verify::Report& report) {
@@ -27,7 +19,7 @@ std::string reference(const verify::Report& report) {
 }
 
 void print_block(const verify::Block& block) {
-  line("worst block",
+  print_line("worst block",
        fmt::format("{}, rows {} to {}, columns {} to {}", name(block.part), block.row_begin,
                    block.row_end - 1, block.col_begin, block.col_end - 1));
   constexpr std::size_t shown = 6;
@@ -37,51 +29,44 @@ void print_block(const verify::Block& block) {
     text += fmt::format("{}{:.3g}", i == 0 ? "" : "  ", values[i]);
   }
   if (values.size() > shown) text += fmt::format("  ... ({} in all)", values.size());
-  line("", "singular values " + (text.empty() ? "none above rounding level" : text));
+  print_line("", "singular values " + (text.empty() ? "none above rounding level" : text));
 }
 
 void print_compression(const CheckResult& result) {
   const double dense = double(result.report.size) * double(result.report.size);
   const Compression& c = *result.compression;
   if (double(c.stored) >= dense / 2) {
-    line("compression",
+    print_line("compression",
          fmt::format("structure brings nothing: {} numbers instead of {:.0f}", c.stored, dense));
     return;
   }
-  line("compression",
+  print_line("compression",
        fmt::format(
            "{} numbers instead of {:.0f} (1/{:.1f}), order {} lower and {} upper, error {:.2g}",
            c.stored, dense, dense / double(c.stored), c.order.lower, c.order.upper, c.error));
-}
-
-Json order_json(const Order& order) {
-  return {{"lower", order.lower}, {"upper", order.upper}};
 }
 
 }  // namespace
 
 void print_text(const CheckResult& result) {
   const verify::Report& report = result.report;
-  line("file", fmt::format("{}: {}", result.file, result.description));
-  if (result.expanded) line("", "expanded to all entries for this check");
-  line("property", report.property);
-  line("order",
+  print_line("file", fmt::format("{}: {}", result.file, result.description));
+  if (!result.method.empty()) print_line("", result.method);
+  print_line("property", report.property);
+  print_line("order",
        fmt::format("lower {}{}, upper {}{}", report.complete ? "" : "at least ", report.order.lower,
                    report.complete ? "" : "at least ", report.order.upper));
   if (report.asked) {
-    const auto at_most = [&](index_t order) {
-      return order >= report.size ? "any" : fmt::format("at most {}", order);
-    };
-    line("asked", fmt::format("lower {}, upper {}", at_most(report.asked->lower),
-                              at_most(report.asked->upper)));
-    line("verdict", report.holds ? "holds" : "DOES NOT HOLD");
+    print_line("asked", fmt::format("lower {}, upper {}", at_most(report.asked->lower, report.size),
+                              at_most(report.asked->upper, report.size)));
+    print_line("verdict", report.holds ? "holds" : "DOES NOT HOLD");
   }
-  line("tolerance", fmt::format("{:.3g} {}", report.tolerance, reference(report)));
-  line("||M||_F", fmt::format("{:.6g}", report.frobenius_norm));
-  line("smallest kept", fmt::format("{:.3g}", report.smallest_kept));
-  line("largest dropped", fmt::format("{:.3g}", report.largest_dropped));
+  print_line("tolerance", fmt::format("{:.3g} {}", report.tolerance, reference(report)));
+  print_line("||M||_F", fmt::format("{:.6g}", report.frobenius_norm));
+  print_line("smallest kept", fmt::format("{:.3g}", report.smallest_kept));
+  print_line("largest dropped", fmt::format("{:.3g}", report.largest_dropped));
   if (report.worst_block) print_block(*report.worst_block);
-  if (!report.complete) line("", "stopped at the first block that exceeds what was asked");
+  if (!report.complete) print_line("", "stopped at the first block that exceeds what was asked");
   if (result.compression) print_compression(result);
 }
 

@@ -18,7 +18,7 @@ struct Compression {
 
 struct CheckResult {
   std::string file, description{};
-  bool expanded = false;  ///< from generators
+  std::string method{};  ///< what was done with generators
   verify::Report report{};
   std::optional<Compression> compression{};  ///< unless the sweep ended early
 };

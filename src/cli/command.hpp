@@ -29,6 +29,8 @@ using Action = std::function<Status()>;
 void add_info(CLI::App& app, Action& action);
 void add_gen(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
+void add_classify(CLI::App& app, Action& action);
+void add_complete(CLI::App& app, Action& action);
 void add_lemmas(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_apply(CLI::App& app, Action& action);

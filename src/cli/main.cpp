@@ -78,6 +78,8 @@ int main(int argc, char** argv) {
   cli::add_info(app, action);
   cli::add_gen(app, action);
   cli::add_check(app, action);
+  cli::add_complete(app, action);
+  cli::add_classify(app, action);
   cli::add_lemmas(app, action);
   cli::add_convert(app, action);
   cli::add_apply(app, action);

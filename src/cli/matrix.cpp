@@ -67,6 +67,12 @@ io::DenseMatrix expand(const io::AnyGenerators& generators) {
   return std::visit([](const auto& m) -> io::DenseMatrix { return expand(m); }, generators);
 }
 
+io::DenseMatrix read_entries(const std::string& path) {
+  return std::visit(Overloaded{[](io::DenseMatrix&& m) { return std::move(m); },
+                               [](io::AnyGenerators&& m) { return expand(m); }},
+                    read_matrix(path));
+}
+
 std::string describe(const io::DenseMatrix& matrix) {
   return std::visit(
       []<Scalar T>(const Array<T, 2>& m) {

@@ -24,6 +24,9 @@ AnyMatrix read_matrix(const std::string& path);
 /// The same, but generators are refused.
 io::DenseMatrix read_dense(const std::string& path);
 
+/// Dense entries; generators are expanded.
+io::DenseMatrix read_entries(const std::string& path);
+
 /// .npy or .mtx. Throws UsageError for .safetensors: dense entries do not belong there.
 template <Scalar T>
 void write_dense(const std::string& path, View<const T, 2> matrix);

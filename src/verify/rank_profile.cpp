@@ -20,7 +20,7 @@ class Profile {
   using R = real_t<T>;
 
   Profile(View<const T, 2> m, Part part, index_t extra, double norm, double tolerance,
-          Relative relative, std::optional<index_t> asked)
+          Relative relative, std::optional<index_t> asked, std::vector<index_t> wanted)
       : m_(m),
         sweep_(m),
         part_(part),
@@ -28,7 +28,10 @@ class Profile {
         norm_(norm),
         tolerance_(tolerance),
         by_row_(relative == Relative::block),
-        asked_(asked) {}
+        asked_(asked),
+        wanted_(std::move(wanted)) {
+    std::sort(wanted_.begin(), wanted_.end());
+  }
 
   index_t state() const { return sweep_.state(); }
 
@@ -57,7 +60,11 @@ class Profile {
     std::vector<index_t> ranks(size);
     ranks[first] = value(first);
     if (size - 1 > first) ranks[size - 1] = value(size - 1);
-    fill(ranks, first, size - 1, value);
+    const auto is_wanted = [&](index_t from, index_t to) {
+      const auto next = std::lower_bound(wanted_.begin(), wanted_.end(), begin + from);
+      return next != wanted_.end() && *next < begin + to;
+    };
+    fill(ranks, first, size - 1, value, is_wanted);
     ranks_.insert(ranks_.end(), ranks.begin() + first, ranks.end());
     done_ = begin + size;
     return !(asked_ && order_ > *asked_) || done_ == n;
@@ -68,6 +75,7 @@ class Profile {
   double smallest_kept() const { return smallest_kept_; }
   double largest_dropped() const { return largest_dropped_; }
   const std::optional<Block>& worst() const { return worst_; }
+  const std::vector<Block>& wanted_blocks() const { return blocks_; }
   /// The largest singular value beyond the order asked for.
   double excess() const { return excess_; }
 
@@ -99,12 +107,17 @@ class Profile {
     const index_t n = m_.extent(0), columns = k + extra_, shorter = std::min(n - k, columns);
     const double beyond = asked_ ? relative(*asked_) : 0;
     const bool larger = rank > order_ || (rank == order_ && shorter > worst_shorter_);
+    const auto examined = [&] {
+      Block b = part_ == Part::lower ? Block{part_, k, n, 0, columns, {}}
+                                     : Block{part_, 0, columns, k, n, {}};
+      for (index_t l = 0; l < number; ++l) b.singular_values.push_back(relative(l));
+      return b;
+    };
     if (!worst_ || (asked_ ? beyond > excess_ : larger)) {
       worst_shorter_ = shorter;
-      worst_ = part_ == Part::lower ? Block{part_, k, n, 0, columns, {}}
-                                    : Block{part_, 0, columns, k, n, {}};
-      for (index_t l = 0; l < number; ++l) worst_->singular_values.push_back(relative(l));
+      worst_ = examined();
     }
+    if (std::binary_search(wanted_.begin(), wanted_.end(), k)) blocks_.push_back(examined());
     excess_ = std::max(excess_, beyond);
     order_ = std::max(order_, rank);
     return rank;
@@ -113,12 +126,14 @@ class Profile {
   /// Ranks strictly between first and last. Removing a row and adding a column changes a rank by
   /// one at most, so ends that differ by their distance settle what lies between: worth it where
   /// blocks are large.
-  template <class Value>
-  void fill(std::vector<index_t>& ranks, index_t first, index_t last, const Value& value) {
+  template <class Value, class IsWanted>
+  void fill(std::vector<index_t>& ranks, index_t first, index_t last, const Value& value,
+            const IsWanted& is_wanted) {
     constexpr index_t large = 64;
     if (last - first < 2) return;
     const index_t change = ranks[last] - ranks[first];
-    if (std::abs(change) == last - first && std::min(ranks[first], ranks[last]) >= large) {
+    if (std::abs(change) == last - first && std::min(ranks[first], ranks[last]) >= large &&
+        !is_wanted(first + 1, last)) {
       for (index_t t = first + 1; t < last; ++t) {
         ranks[t] = ranks[first] + (change > 0 ? t - first : first - t);
       }
@@ -126,8 +141,8 @@ class Profile {
     }
     const index_t middle = first + (last - first) / 2;
     ranks[middle] = value(middle);
-    fill(ranks, first, middle, value);
-    fill(ranks, middle, last, value);
+    fill(ranks, first, middle, value, is_wanted);
+    fill(ranks, middle, last, value, is_wanted);
   }
 
   View<const T, 2> m_;
@@ -137,12 +152,14 @@ class Profile {
   double norm_, tolerance_;
   bool by_row_;
   std::optional<index_t> asked_;
+  std::vector<index_t> wanted_;
 
   std::vector<index_t> ranks_;
   index_t order_ = 0, done_ = 0, worst_shorter_ = 0;
   double smallest_kept_ = std::numeric_limits<double>::infinity(), largest_dropped_ = 0,
          excess_ = 0;
   std::optional<Block> worst_;
+  std::vector<Block> blocks_;
 };
 
 template <Scalar T>
@@ -181,9 +198,9 @@ Report check(const char* operation, View<const T, 2> m, index_t extra, bool with
     return options.order ? std::optional<index_t>((*options.order).*part) : std::nullopt;
   };
   Profile<T> lower(m, Part::lower, extra, report.frobenius_norm, tolerance, options.relative,
-                   asked(&Order::lower));
+                   asked(&Order::lower), options.blocks);
   Profile<T> upper(m.transposed(), Part::upper, extra, report.frobenius_norm, tolerance,
-                   options.relative, asked(&Order::upper));
+                   options.relative, asked(&Order::upper), options.blocks);
   const bool may_stop = options.order && options.stop_at_violation;
   index_t begin = 0;
   while (begin < n) {
@@ -201,6 +218,9 @@ Report check(const char* operation, View<const T, 2> m, index_t extra, bool with
   report.complete = begin == n;
   report.lower = lower.ranks();
   report.upper = upper.ranks();
+  report.blocks = lower.wanted_blocks();
+  report.blocks.insert(report.blocks.end(), upper.wanted_blocks().begin(),
+                       upper.wanted_blocks().end());
   report.order = {lower.order(), upper.order()};
   const double kept = std::min(lower.smallest_kept(), upper.smallest_kept());
   report.smallest_kept = std::isfinite(kept) ? kept : 0;

@@ -29,6 +29,9 @@ struct Options {
   /// With `order`: stop at the first block that exceeds it. The profile then ends there (complete =
   /// false).
   bool stop_at_violation = true;
+  /// The k of blocks whose singular values are wanted in the report, lower and upper; others than
+  /// those of the profile are ignored.
+  std::vector<index_t> blocks{};
   /// Called now and then with the fraction done, 0 to 1.
   std::function<void(double)> progress{};
 };
@@ -62,6 +65,8 @@ struct Report {
   /// The block of largest rank or, with an order asked for, of the largest singular value beyond
   /// it.
   std::optional<Block> worst_block{};
+  /// The blocks asked for, as far as the check went: lower ones first, in the order of the profile.
+  std::vector<Block> blocks{};
 };
 
 /// Rank profile of all strictly lower and strictly upper blocks; with options.order, the verdict.

@@ -44,11 +44,11 @@ std::vector<Lemma> completion_lemmas() {
         auto m = w.strictly_lower(
             c.broken != 0 ? dense_triangle(w, with_singular_transition(w, c.n, c.order, c.n / 2))
                           : w.semiseparable(c.n, c.order));
-        const auto found = complete(m, c.order);
+        const auto found = complete_diagonal(m, c.order);
         if (!found.completable) return false;
         for (index_t i = 0; i < c.n; ++i) {
-          const auto& entry = found.diagonal[i];
-          m(i, i) = entry.kind == EntryKind::free ? w.field.random(w.engine) : entry.value;
+          const auto& entry = found.entries[i];
+          m(i, i) = entry.freedom == Freedom::free ? w.field.random(w.engine) : entry.value;
         }
         return w.semiseparable_order(m) <= c.order;
       },
@@ -57,11 +57,11 @@ std::vector<Lemma> completion_lemmas() {
         blocked(1, 0) = blocked(2, 1) = w.integer(1);
         forced(1, 0) = forced(2, 1) = w.integer(1);
         forced(2, 0) = w.integer(2);
-        const auto none = complete(blocked, 1), half = complete(forced, 1);
+        const auto none = complete_diagonal(blocked, 1), half = complete_diagonal(forced, 1);
         return confirmed(
             !none.completable && half.completable &&
                 w.field.weight(w.field.subtract(
-                    w.field.multiply(half.diagonal[1].value, w.integer(2)), w.integer(1))) == 0,
+                    w.field.multiply(half.entries[1].value, w.integer(2)), w.integer(1))) == 0,
             "N = 1: (M_10, M_20, M_21) = (1, 0, 1) has no completion, (1, 2, 1) forces "
             "1/2");
       }));
@@ -119,10 +119,10 @@ std::vector<Lemma> completion_lemmas() {
           auto m = w.zeros(3, 3);
           m(1, 0) = m(2, 1) = w.integer(1);
           m(2, 0) = w.field.invert(w.integer(inverse_of_e));
-          const auto found = complete(m, 1);
+          const auto found = complete_diagonal(m, 1);
           confirmed_all =
-              confirmed_all && found.completable && found.diagonal[1].kind == EntryKind::forced &&
-              w.field.weight(w.field.subtract(found.diagonal[1].value, w.integer(inverse_of_e))) ==
+              confirmed_all && found.completable && found.entries[1].freedom == Freedom::forced &&
+              w.field.weight(w.field.subtract(found.entries[1].value, w.integer(inverse_of_e))) ==
                   0;
         }
         return confirmed(confirmed_all,
@@ -138,11 +138,11 @@ std::vector<Lemma> completion_lemmas() {
        "\"Semiseparable\" is not \"tril(u v^T)\": the second class is not closed."},
       [](auto& w, Case c) {
         const auto m = w.strictly_lower(w.low_rank(c.n, c.n, c.order + c.broken));
-        return w.within(m, c.order, 0) && minimal_completion_rank(m, false) <= c.order;
+        return w.within(m, c.order, 0) && representable_order(m, Blocks::strict) <= c.order;
       },
       [](auto& w) {
         const auto z = w.shift(4);
-        return confirmed(w.lower_order(z) == 1 && minimal_completion_rank(z, false) == 3,
+        return confirmed(w.lower_order(z) == 1 && representable_order(z, Blocks::strict) == 3,
                          "the 4 x 4 shift has order 1, and every completion of its strictly lower "
                          "part has rank 3 at least");
       }));

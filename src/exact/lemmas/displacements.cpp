@@ -1,21 +1,20 @@
 // Displacement ranks of the classical families, of their sums, products and inverses.
 #include "exact/lemmas/model.hpp"
+#include "structmat/exact/displacement.hpp"
 
 namespace structmat::exact {
 namespace {
 
-/// Z_f: the down-shift with f in the upper right corner.
+/// Z_f
 template <Field F>
 Matrix<F> cyclic(const Workbench<F>& w, index_t n, std::int64_t f) {
-  Matrix<F> z = w.shift(n);
-  if (n > 0) z(0, n - 1) = w.field.add(z(0, n - 1), w.integer(f));
-  return z;
+  return down_shift(w.field, n, w.integer(f));
 }
 
 /// rank (Z_1 M - M Z_-1)
 template <Field F>
 index_t toeplitz_rank(const Workbench<F>& w, const Matrix<F>& m) {
-  return w.rank_of(cyclic(w, m.rows(), 1) * m - m * cyclic(w, m.cols(), -1));
+  return w.rank_of(displaced(Displacement::sylvester, cyclic(w, m.rows(), 1), m, cyclic(w, m.cols(), -1)));
 }
 
 /// Adds 1 to an entry in the middle when the case asks for it.

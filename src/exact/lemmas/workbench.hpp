@@ -8,6 +8,7 @@
 
 #include "exact/lemmas/floating_field.hpp"
 #include "structmat/exact/completion.hpp"
+#include "structmat/exact/displacement.hpp"
 #include "structmat/exact/matrix.hpp"
 #include "structmat/exact/quasiseparable.hpp"
 #include "structmat/exact/rank.hpp"
@@ -58,11 +59,7 @@ class Workbench {
   M random(index_t rows, index_t cols) { return M::random(field, rows, cols, engine); }
   M identity(index_t n) const { return M::identity(field, n); }
   M zeros(index_t rows, index_t cols) const { return M(field, rows, cols); }
-  M diagonal(const std::vector<Element>& d) const {
-    M m = zeros(index_t(d.size()), index_t(d.size()));
-    for (index_t i = 0; i < m.rows(); ++i) m(i, i) = d[i];
-    return m;
-  }
+  M diagonal(const std::vector<Element>& d) const { return diagonal_matrix(field, d); }
   M random_diagonal(index_t n, bool invertible) {
     std::vector<Element> d(n);
     for (Element& x : d) x = invertible ? nonzero() : field.random(engine);
@@ -221,7 +218,7 @@ class Workbench {
   // --- membership
 
   /// The strictly lower part of m is that of an N-semiseparable matrix.
-  bool extends(const M& m, index_t order) const { return complete(m, order).completable; }
+  bool extends(const M& m, index_t order) const { return complete_diagonal(m, order).completable; }
   /// m = S_l + S_u + D with S_l and S_u^T N-semiseparable.
   bool in_no_shift(const M& m, index_t order) const {
     return extends(m, order) && extends(m.transposed(), order);
@@ -229,12 +226,14 @@ class Workbench {
   /// m = S_l + S_u: its diagonal is shared out, and both parts are examined. Where one part forces
   /// its entry the other one takes the rest.
   bool in_add(const M& m, index_t order) const {
-    const auto from_lower = complete(m, order), from_upper = complete(m.transposed(), order);
+    const auto from_lower = complete_diagonal(m, order),
+               from_upper = complete_diagonal(m.transposed(), order);
     if (!from_lower.completable || !from_upper.completable) return false;
     M l = strictly_lower(m), u = strictly_upper(m);
     for (index_t i = 0; i < m.rows(); ++i) {
-      const auto &below = from_lower.diagonal[i], &above = from_upper.diagonal[i];
-      const bool upper_decides = above.kind == EntryKind::forced && below.kind != EntryKind::forced;
+      const auto &below = from_lower.entries[i], &above = from_upper.entries[i];
+      const bool upper_decides =
+          above.freedom == Freedom::forced && below.freedom != Freedom::forced;
       l(i, i) = upper_decides ? field.subtract(m(i, i), above.value) : below.value;
       u(i, i) = field.subtract(m(i, i), l(i, i));
     }
