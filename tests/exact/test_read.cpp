@@ -97,7 +97,7 @@ TEST_CASE("what is no matrix is refused with its place") {
   CHECK_THAT(refusal(banner + "array integer general\n1 1\n1.5\n"),
              Contains("line 3: the value is \"1.5\", which is not an integer"));
   CHECK_THAT(refusal(banner + "array real general\n1 1\none\n"), Contains("line 3: \"one\""));
-  CHECK_THAT(refusal(banner + "array real general\n2 1\n1\n"),
+  CHECK_THAT(refusal(banner + "array real general\n2 1\n1.00\n"),
              Contains("the file ends after 1 of 2"));
   CHECK_THAT(refusal(banner + "array real skew-symmetric\n2 1\n1\n"), Contains("not square"));
   CHECK_THAT(refusal(banner + "coordinate real skew-symmetric\n2 2 1\n1 1 1/2\n"),
