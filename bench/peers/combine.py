@@ -52,7 +52,7 @@ for copies, beginnings in {
 
 for key, what in (("fflas-full", "LTBruhatGen, order pivots"),
                   ("fflas-renewed", "LTBruhatGen, about n / 2 pivots")):
-    results = load(f"{key}-*.json")
+    results = load(f"{key}-4000-*.json")
     if not results:
         continue
     one = peer(results, "one_triangle_ms")
@@ -61,6 +61,14 @@ for key, what in (("fflas-full", "LTBruhatGen, order pivots"),
         what + ", one triangle", one)
     add(start + "both triangles", ours(dense, start + "both"), results[0]["peer"],
         what + ", twice its one triangle", 2 * one)
+
+for key in ("full", "renewed"):
+    for n, order in ((4000, 32), (8000, 64)):
+        results = load(f"fflas-{key}-{n}-*.json")
+        if results:
+            add(f"exact rank profile, n {n}, order {order}, one triangle", peer(results, "rank_profile_ms"),
+                results[0]["peer"], f"LTBruhatGen, {results[0]['pivots']} pivots",
+                peer(results, "one_triangle_ms"))
 
 header = apply[0]["header"]
 print(f"{header['cpu']}; structmat {header['commit']}, SIMD path {header['simd']}; "

@@ -35,8 +35,10 @@ for ((i = 1; i <= rounds; ++i)); do
   fi
   "$report" --part from_dense --repetitions 3 --json "$folder/from_dense-$i.json" >"$folder/dense.log"
   if [ $fflas = yes ]; then
-    "$peers/fflas_bruhat" 4000 32 3 full >"$folder/fflas-full-$i.json"
-    "$peers/fflas_bruhat" 4000 32 3 renewed >"$folder/fflas-renewed-$i.json"
+    for kind in full renewed; do
+      "$peers/fflas_bruhat" 4000 32 3 $kind >"$folder/fflas-$kind-4000-$i.json"
+      "$peers/fflas_bruhat" 8000 64 3 $kind >"$folder/fflas-$kind-8000-$i.json"
+    done
   fi
 done
 python3 "$root/bench/peers/combine.py" "$folder"

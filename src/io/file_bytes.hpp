@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "structmat/core/export.hpp"
+
 namespace structmat::io::detail {
 
 /// Maps a regular file; reads a pipe to its end. The mapping is private and read-only; the file
 /// must not be shortened by others while it is held (renaming a new one over it is fine). Throws
 /// FileError: no such file, no permission, a folder or a device.
-class FileBytes {
+class STRUCTMAT_EXPORT FileBytes {
  public:
   FileBytes(const std::filesystem::path& path, const char* operation);
   ~FileBytes();

@@ -4,7 +4,7 @@
 
 #include "structmat/exact/quasiseparable.hpp"
 
-namespace structmat::exact::testing {
+namespace structmat::exact::test {
 
 /// Random generators whose states have between 0 and `largest` entries.
 template <Field F>
@@ -50,4 +50,4 @@ std::vector<index_t> states(const Triangle<F>& t) {
   return sizes;
 }
 
-}  // namespace structmat::exact::testing
+}  // namespace structmat::exact::test

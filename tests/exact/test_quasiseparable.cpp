@@ -6,7 +6,7 @@
 
 using namespace structmat;
 using namespace structmat::exact;
-using namespace structmat::exact::testing;
+using namespace structmat::exact::test;
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 using namespace structmat;
 using namespace structmat::exact;
-using namespace structmat::exact::testing;
+using namespace structmat::exact::test;
 
 namespace {
 
