@@ -14,7 +14,8 @@ namespace {
 Status check(const CheckOptions& options) {
   static constexpr std::array entrywise{"banded",    "toeplitz", "hankel",
                                         "circulant", "cauchy",   "vandermonde"};
-  const bool has_order = options.property == "quasiseparable" || options.property == "semiseparable";
+  const bool has_order =
+      options.property == "quasiseparable" || options.property == "semiseparable";
   const bool halves = has_order || options.property == "banded" || !options.exact.empty();
   if ((options.lower || options.upper) && !halves) {
     throw UsageError(options.property + " has one order: use --order");
@@ -37,16 +38,18 @@ void add_check(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("check", "Verify a structure and measure its order");
   const auto options = std::make_shared<CheckOptions>();
   command
-      ->add_option("file", options->file,
-                   "Dense matrix (.npy, .mtx) or generators (.safetensors); with --exact also text: "
-                   "rows of decimals and fractions")
+      ->add_option(
+          "file", options->file,
+          "Dense matrix (.npy, .mtx) or generators (.safetensors); with --exact also text: "
+          "rows of decimals and fractions")
       ->required()
       ->type_name("FILE");
   command
-      ->add_option("--property", options->property,
-                   "quasiseparable: blocks off the diagonal; semiseparable: blocks that contain it; "
-                   "representable: lower part of a matrix of that rank; displacement: rank of A X - "
-                   "X B; the others by their names")
+      ->add_option(
+          "--property", options->property,
+          "quasiseparable: blocks off the diagonal; semiseparable: blocks that contain it; "
+          "representable: lower part of a matrix of that rank; displacement: rank of A X - "
+          "X B; the others by their names")
       ->required()
       ->check(CLI::IsMember({"quasiseparable", "semiseparable", "representable", "low-rank",
                              "banded", "toeplitz", "hankel", "circulant", "cauchy", "vandermonde",
@@ -86,8 +89,10 @@ void add_check(CLI::App& app, Action& action) {
       ->add_flag("--prove", options->prove,
                  "rational: by elimination, not modulo several primes only")
       ->needs(exact);
-  command->add_option("--left", options->left, "displacement: A, as z:F (down-shift with corner F), "
-                                               "zt:F (its transpose) or diag:FILE")
+  command
+      ->add_option("--left", options->left,
+                   "displacement: A, as z:F (down-shift with corner F), "
+                   "zt:F (its transpose) or diag:FILE")
       ->capture_default_str();
   command->add_option("--right", options->right, "displacement: B")->capture_default_str();
   command->add_flag("--stein", options->stein, "displacement: X - A X B in place of A X - X B");

@@ -15,7 +15,7 @@ namespace structmat::cli {
 
 struct CheckOptions {
   std::string file, property, relative_to = "matrix", plot, from, exact, left = "z:1",
-                                                                         right = "z:-1";
+                              right = "z:-1";
   std::optional<index_t> order{}, lower{}, upper{};
   std::optional<double> tolerance{};
   std::optional<std::uint32_t> prime{};

@@ -30,8 +30,8 @@ void print_text(const CheckOptions& options, const std::string& description, con
   print_line("file", options.file + ": " + description);
   print_line("property", options.property);
   if (found.band) {
-    print_line("band", fmt::format("{} diagonals below, {} above", found.band->lower,
-                                   found.band->upper));
+    print_line("band",
+               fmt::format("{} diagonals below, {} above", found.band->lower, found.band->upper));
   }
   const bool asked = !found.band || options.order || options.lower || options.upper;
   if (asked) print_line("verdict", d.holds ? "holds" : "DOES NOT HOLD");

@@ -78,8 +78,7 @@ Result examine(const exact::Matrix<F>& m, const CheckOptions& options) {
   if (options.property == "low-rank") {
     result.rank = exact::rank(m);
   } else if (options.property == "displacement") {
-    const auto kind =
-        options.stein ? exact::Displacement::stein : exact::Displacement::sylvester;
+    const auto kind = options.stein ? exact::Displacement::stein : exact::Displacement::sylvester;
     const auto left = parse_operator(m.field(), "--left", options.left, m.rows());
     const auto right = parse_operator(m.field(), "--right", options.right, m.cols());
     result.rank = exact::rank(exact::displaced(kind, left, m, right));
@@ -98,9 +97,10 @@ Result examine(const exact::Matrix<F>& m, const CheckOptions& options) {
       }
     }
   } else {
-    throw UsageError("--exact: quasiseparable, semiseparable, representable, low-rank and "
-                     "displacement are offered, not " +
-                     options.property);
+    throw UsageError(
+        "--exact: quasiseparable, semiseparable, representable, low-rank and "
+        "displacement are offered, not " +
+        options.property);
   }
   if (result.rank) {
     result.holds = !options.order || *result.rank <= *options.order;
@@ -112,8 +112,8 @@ Result examine(const exact::Matrix<F>& m, const CheckOptions& options) {
 }
 
 void print_text(const CheckOptions& options, const Result& result) {
-  print_line("file", fmt::format("{}: {} x {}, read exactly", options.file, result.rows,
-                                 result.cols));
+  print_line("file",
+             fmt::format("{}: {} x {}, read exactly", options.file, result.rows, result.cols));
   print_line("property", options.property);
   print_line("field", result.field);
   if (result.rank) print_line("rank", std::to_string(*result.rank));
@@ -122,24 +122,27 @@ void print_text(const CheckOptions& options, const Result& result) {
                                     result.profile->order.upper));
   }
   if (result.proved) {
-    print_line("", *result.proved
-                       ? std::string("proved by elimination over the rationals")
-                       : fmt::format("the largest ranks modulo {}: lower bounds", 
-                                     fmt::join(result.primes, ", ")));
+    print_line("", *result.proved ? std::string("proved by elimination over the rationals")
+                                  : fmt::format("the largest ranks modulo {}: lower bounds",
+                                                fmt::join(result.primes, ", ")));
   }
   if (const auto asked = asked_order(options, result.rows)) {
-    print_line("asked", result.rank ? fmt::format("at most {}", asked->lower)
-                                    : fmt::format("lower {}, upper {}",
-                                                  at_most(asked->lower, result.rows),
-                                                  at_most(asked->upper, result.rows)));
+    print_line("asked", result.rank
+                            ? fmt::format("at most {}", asked->lower)
+                            : fmt::format("lower {}, upper {}", at_most(asked->lower, result.rows),
+                                          at_most(asked->upper, result.rows)));
     print_line("verdict", result.holds ? "holds" : "DOES NOT HOLD");
   }
 }
 
 void print_json(const CheckOptions& options, const Result& result) {
   const auto asked = asked_order(options, result.rows);
-  Json json{{"file", options.file},   {"property", options.property}, {"field", result.field},
-            {"holds", result.holds},  {"rows", result.rows},          {"cols", result.cols},
+  Json json{{"file", options.file},
+            {"property", options.property},
+            {"field", result.field},
+            {"holds", result.holds},
+            {"rows", result.rows},
+            {"cols", result.cols},
             {"asked", asked ? order_json(*asked) : Json()}};
   if (result.rank) json["rank"] = *result.rank;
   if (result.profile) {
@@ -161,9 +164,8 @@ Status check_exact(const CheckOptions& options) {
   }
   if (options.tolerance) throw UsageError("--exact: there is no tolerance in exact arithmetic");
   const Progress progress("structmat check");
-  const Result result =
-      with_exact_matrix(options.file, options.exact, options.prime,
-                        [&](const auto& m) { return examine(m, options); });
+  const Result result = with_exact_matrix(options.file, options.exact, options.prime,
+                                          [&](const auto& m) { return examine(m, options); });
   if (options.json) {
     print_json(options, result);
   } else {

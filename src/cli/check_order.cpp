@@ -39,14 +39,13 @@ void examine(View<const T, 2> m, const CheckOptions& options, CheckResult& resul
 
 /// Are these the generators of the blocks that the property looks at?
 bool serves(const io::AnyGenerators& generators, const std::string& property) {
-  return std::visit(
-      Overloaded{[&]<class T, class K>(const Quasiseparable<T, K>&) {
-                   return property == "quasiseparable";
-                 },
-                 [&]<class T, class K>(const Semiseparable<T, K>&) {
-                   return property == "semiseparable";
-                 }},
-      generators);
+  return std::visit(Overloaded{[&]<class T, class K>(const Quasiseparable<T, K>&) {
+                                 return property == "quasiseparable";
+                               },
+                               [&]<class T, class K>(const Semiseparable<T, K>&) {
+                                 return property == "semiseparable";
+                               }},
+                    generators);
 }
 
 void examine(const io::AnyGenerators& generators, const CheckOptions& options,
@@ -85,9 +84,9 @@ Status check_order(const CheckOptions& options) {
   const bool direct =
       generators != nullptr && options.from != "dense" && serves(*generators, options.property);
   if (options.from == "generators" && !direct) {
-    throw UsageError(fmt::format("--from generators: {} holds {}, which {} is not read from",
-                                 options.file, generators != nullptr ? "other generators" : "entries",
-                                 options.property));
+    throw UsageError(
+        fmt::format("--from generators: {} holds {}, which {} is not read from", options.file,
+                    generators != nullptr ? "other generators" : "entries", options.property));
   }
   io::DenseMatrix dense;
   if (direct) {
@@ -101,9 +100,9 @@ Status check_order(const CheckOptions& options) {
     } else {
       dense = std::move(std::get<io::DenseMatrix>(matrix));
     }
-    std::visit([&]<Scalar T>(
-                   const Array<T, 2>& m) { examine(View<const T, 2>(m), options, result); },
-               dense);
+    std::visit(
+        [&]<Scalar T>(const Array<T, 2>& m) { examine(View<const T, 2>(m), options, result); },
+        dense);
   }
   if (!options.plot.empty()) draw(dense, options, result);
   if (options.json) {

@@ -1,6 +1,8 @@
 // structmat check --from probes: orders by random compressions.
 #include "check.hpp"
 #include "progress.hpp"
+#include "structmat/quasiseparable/apply.hpp"
+#include "structmat/semiseparable/apply.hpp"
 #include "structmat/verify/randomised.hpp"
 
 namespace structmat::cli {
@@ -39,15 +41,15 @@ void print_text(const CheckOptions& options, const std::string& description,
   const bool sum = report.claim == verify::OrderClaim::sum;
   print_line("file", options.file + ": " + description);
   print_line("property", options.property + ", by random probes");
-  print_line("asked", sum ? fmt::format("lower plus upper at most {}",
-                                        report.asked.lower + report.asked.upper)
-                          : fmt::format("lower {}, upper {}",
-                                        at_most(report.asked.lower, report.size),
-                                        at_most(report.asked.upper, report.size)));
+  print_line(
+      "asked",
+      sum ? fmt::format("lower plus upper at most {}", report.asked.lower + report.asked.upper)
+          : fmt::format("lower {}, upper {}", at_most(report.asked.lower, report.size),
+                        at_most(report.asked.upper, report.size)));
   switch (report.verdict) {
     case verify::Verdict::holds:
-      print_line("verdict", fmt::format("holds, but for a probability of {:.2g}",
-                                        report.failure_probability));
+      print_line("verdict",
+                 fmt::format("holds, but for a probability of {:.2g}", report.failure_probability));
       break;
     case verify::Verdict::violated:
       print_line("verdict", "DOES NOT HOLD, with certainty");
@@ -101,16 +103,15 @@ Status check_probes(const CheckOptions& options) {
     throw UsageError("--from probes: an order must be asked for (--order, --lower, --upper)");
   }
   const AnyMatrix matrix = read_matrix(options.file);
-  const std::string description =
-      std::visit([](const auto& m) { return describe(m); }, matrix);
+  const std::string description = std::visit([](const auto& m) { return describe(m); }, matrix);
   const verify::RandomisedReport report = std::visit(
       Overloaded{[&](const io::DenseMatrix& dense) {
                    return std::visit(
                        [&](const auto& m) { return examine(m, m.extent(0), options); }, dense);
                  },
                  [&](const io::AnyGenerators& generators) {
-                   return std::visit(
-                       [&](const auto& m) { return examine(m, m.size(), options); }, generators);
+                   return std::visit([&](const auto& m) { return examine(m, m.size(), options); },
+                                     generators);
                  }},
       matrix);
   if (options.json) {

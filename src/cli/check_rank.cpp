@@ -17,8 +17,8 @@ displacement::Operator<T> parse_operator(const std::string& option, const std::s
     const io::DenseMatrix nodes = io::read_npy(rest);
     const Array<T, 2>* column = std::get_if<Array<T, 2>>(&nodes);
     if (column == nullptr || (column->extent(0) != 1 && column->extent(1) != 1)) {
-      throw UsageError(fmt::format("{}: {} must hold one row or column of {}", option, rest,
-                                   dtype_name<T>()));
+      throw UsageError(
+          fmt::format("{}: {} must hold one row or column of {}", option, rest, dtype_name<T>()));
     }
     return displacement::diagonal(std::vector<T>(column->begin(), column->end()));
   }
@@ -53,8 +53,8 @@ verify::RankReport examine(View<const T, 2> m, const CheckOptions& options) {
 }
 
 std::string equation(const CheckOptions& options) {
-  return fmt::format(options.stein ? "X - A X B, A = {}, B = {}" : "A X - X B, A = {}, B = {}",
-                     options.left, options.right);
+  return fmt::format("{}, A = {}, B = {}", options.stein ? "X - A X B" : "A X - X B", options.left,
+                     options.right);
 }
 
 void print_text(const CheckOptions& options, const std::string& description,

@@ -20,8 +20,8 @@ std::string reference(const verify::Report& report) {
 
 void print_block(const verify::Block& block) {
   print_line("worst block",
-       fmt::format("{}, rows {} to {}, columns {} to {}", name(block.part), block.row_begin,
-                   block.row_end - 1, block.col_begin, block.col_end - 1));
+             fmt::format("{}, rows {} to {}, columns {} to {}", name(block.part), block.row_begin,
+                         block.row_end - 1, block.col_begin, block.col_end - 1));
   constexpr std::size_t shown = 6;
   const auto& values = block.singular_values;
   std::string text;
@@ -36,14 +36,15 @@ void print_compression(const CheckResult& result) {
   const double dense = double(result.report.size) * double(result.report.size);
   const Compression& c = *result.compression;
   if (double(c.stored) >= dense / 2) {
-    print_line("compression",
-         fmt::format("structure brings nothing: {} numbers instead of {:.0f}", c.stored, dense));
+    print_line("compression", fmt::format("structure brings nothing: {} numbers instead of {:.0f}",
+                                          c.stored, dense));
     return;
   }
-  print_line("compression",
-       fmt::format(
-           "{} numbers instead of {:.0f} (1/{:.1f}), order {} lower and {} upper, error {:.2g}",
-           c.stored, dense, dense / double(c.stored), c.order.lower, c.order.upper, c.error));
+  print_line(
+      "compression",
+      fmt::format(
+          "{} numbers instead of {:.0f} (1/{:.1f}), order {} lower and {} upper, error {:.2g}",
+          c.stored, dense, dense / double(c.stored), c.order.lower, c.order.upper, c.error));
 }
 
 }  // namespace
@@ -53,12 +54,12 @@ void print_text(const CheckResult& result) {
   print_line("file", fmt::format("{}: {}", result.file, result.description));
   if (!result.method.empty()) print_line("", result.method);
   print_line("property", report.property);
-  print_line("order",
-       fmt::format("lower {}{}, upper {}{}", report.complete ? "" : "at least ", report.order.lower,
-                   report.complete ? "" : "at least ", report.order.upper));
+  print_line("order", fmt::format("lower {}{}, upper {}{}", report.complete ? "" : "at least ",
+                                  report.order.lower, report.complete ? "" : "at least ",
+                                  report.order.upper));
   if (report.asked) {
     print_line("asked", fmt::format("lower {}, upper {}", at_most(report.asked->lower, report.size),
-                              at_most(report.asked->upper, report.size)));
+                                    at_most(report.asked->upper, report.size)));
     print_line("verdict", report.holds ? "holds" : "DOES NOT HOLD");
   }
   print_line("tolerance", fmt::format("{:.3g} {}", report.tolerance, reference(report)));

@@ -6,6 +6,7 @@
 #include <string>
 
 #if STRUCTMAT_HAVE_EXACT
+#include "structmat/exact/convert.hpp"
 #include "structmat/exact/read.hpp"
 
 namespace structmat::cli {
@@ -23,8 +24,7 @@ auto with_exact_matrix(const std::string& path, const std::string& field,
                        const std::optional<std::uint32_t>& prime, const Action& action) {
   const exact::Matrix<exact::RationalField> m = exact::read_matrix(path);
   if (field == "rational") return action(m);
-  return action(
-      exact::reduced(m, prime ? exact::PrimeField(*prime) : exact::PrimeField()));
+  return action(exact::reduced(m, prime ? exact::PrimeField(*prime) : exact::PrimeField()));
 }
 
 }  // namespace structmat::cli

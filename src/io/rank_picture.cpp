@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "heat_map.hpp"
@@ -22,7 +23,7 @@ using verify::Report;
 
 constexpr const char* operation = "io::write_rank_picture";
 
-constexpr double width = 900, height = 580;
+constexpr double width = 900, height = 580, height_with_decay = 850;
 // 384 = 3 * 128: cells of large matrices are whole pixels.
 constexpr double matrix_x = 76, matrix_y = 134, matrix_side = 384;
 constexpr double band = 13;
@@ -272,6 +273,67 @@ void draw_legends(Svg& svg, const HeatMap& entries, const Report& report, index_
                (known ? ", rank " + number(ranks[t]) : ""));
 }
 
+/// Singular values of some blocks, on a logarithmic scale over their index.
+void draw_decay(Svg& svg, const Report& report) {
+  constexpr double left = matrix_x, top = height + 36, side = 560, tall = 200;
+  constexpr double most_decades = 20;
+  // What lies further below the reference is drawn at the bottom.
+  double lowest = std::clamp(std::floor(std::log10(std::max(report.tolerance, 1e-300))) - 2,
+                             -most_decades, -2.0);
+  std::size_t count = 1;
+  for (const verify::Block& b : report.blocks) {
+    count = std::max(count, b.singular_values.size());
+    for (const double v : b.singular_values) {
+      if (v > 0) lowest = std::clamp(std::floor(std::log10(v)), -most_decades, lowest);
+    }
+  }
+  const auto x = [&](std::size_t l) {
+    return left + side * (static_cast<double>(l) + 0.5) / static_cast<double>(count);
+  };
+  const auto y = [&](double value) {
+    const double decade = value > 0 ? std::max(std::log10(value), lowest) : lowest;
+    return top + tall * std::min(1.0, decade / lowest);
+  };
+  svg.text(left, top - 12, "Singular values of some blocks, relative to the reference",
+           "font-weight=\"bold\"");
+  const index_t step = tick_step(-lowest, 5);
+  for (index_t decade = 0; static_cast<double>(decade) <= -lowest; decade += step) {
+    const double at = y(std::pow(10.0, -static_cast<double>(decade)));
+    svg.open("stroke=\"#d9d9d9\"");
+    svg.line(left, at, left + side, at);
+    svg.close();
+    svg.text(left - 7, at + 5, decade == 0 ? "1" : "1e\u2212" + number(decade),
+             "text-anchor=\"end\"");
+  }
+  svg.open("class=\"tolerance\" stroke=\"#8c8c8c\" stroke-dasharray=\"2 3\"");
+  svg.line(left, y(report.tolerance), left + side, y(report.tolerance));
+  svg.close();
+  svg.text(left + side + 8, y(report.tolerance) + 5, "tolerance", "fill=\"#4d4d4d\"");
+
+  // Blocks of one triangle differ in their dashes.
+  static constexpr std::array<const char*, 4> dashes{"", "10 5", "4 4", "2 6"};
+  std::array<std::size_t, 2> drawn{};
+  double legend = top + 40;
+  for (const verify::Block& b : report.blocks) {
+    const bool lower = b.part == verify::Part::lower;
+    const std::string style = std::string("fill=\"none\" stroke-width=\"2\" stroke=\"") +
+                              (lower ? lower_colour : upper_colour) + "\" stroke-dasharray=\"" +
+                              dashes[drawn[lower ? 0 : 1]++ % dashes.size()] + "\"";
+    std::string commands;
+    for (std::size_t l = 0; l < b.singular_values.size(); ++l) {
+      commands += point(commands.empty() ? "M" : "L", x(l), y(b.singular_values[l]));
+    }
+    if (b.singular_values.size() == 1) commands += "h4";
+    if (!commands.empty()) svg.path(commands, "class=\"decay\" " + style);
+    svg.path(point("M", left + side + 92, legend - 4) + "h30", style);
+    svg.text(left + side + 128, legend,
+             (lower ? "lower, k = " : "upper, k = ") + number(lower ? b.row_begin : b.col_begin));
+    legend += 20;
+  }
+  svg.rect(left, top, side, tall, "fill=\"none\" stroke=\"#1a1a1a\"");
+  svg.text(left + side / 2, top + tall + 18, "index", "text-anchor=\"middle\"");
+}
+
 std::string verdict(const Report& report) {
   std::string text = report.property + " order: lower " + number(report.order.lower) + ", upper " +
                      number(report.order.upper);
@@ -304,13 +366,14 @@ void write_picture(const std::filesystem::path& path, const View<const T, 2>& m,
   const HeatMap entries(m);
   const index_t max_rank = std::max(report.order.lower, report.order.upper);
 
-  Svg svg(width, height, title);
+  Svg svg(width, report.blocks.empty() ? height : height_with_decay, title);
   svg.text(matrix_x, 38, detail::shortened(title, 76), "font-size=\"20\" font-weight=\"bold\"");
   svg.text(matrix_x, 62, verdict(report), "class=\"order\" font-size=\"15\"");
   svg.text(matrix_x, 82, margins(report), "fill=\"#4d4d4d\"");
   draw_matrix(svg, entries, report, max_rank);
   draw_profile(svg, report, max_rank);
   draw_legends(svg, entries, report, max_rank);
+  if (!report.blocks.empty()) draw_decay(svg, report);
 
   AtomicFile file(path, operation);
   file.write(std::move(svg).finish());

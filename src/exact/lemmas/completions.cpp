@@ -138,11 +138,11 @@ std::vector<Lemma> completion_lemmas() {
        "\"Semiseparable\" is not \"tril(u v^T)\": the second class is not closed."},
       [](auto& w, Case c) {
         const auto m = w.strictly_lower(w.low_rank(c.n, c.n, c.order + c.broken));
-        return w.within(m, c.order, 0) && representable_order(m, Blocks::strict) <= c.order;
+        return w.within(m, c.order, 0) && w.representable(m) <= c.order;
       },
       [](auto& w) {
         const auto z = w.shift(4);
-        return confirmed(w.lower_order(z) == 1 && representable_order(z, Blocks::strict) == 3,
+        return confirmed(w.lower_order(z) == 1 && w.representable(z) == 3,
                          "the 4 x 4 shift has order 1, and every completion of its strictly lower "
                          "part has rank 3 at least");
       }));

@@ -14,7 +14,8 @@ Matrix<F> cyclic(const Workbench<F>& w, index_t n, std::int64_t f) {
 /// rank (Z_1 M - M Z_-1)
 template <Field F>
 index_t toeplitz_rank(const Workbench<F>& w, const Matrix<F>& m) {
-  return w.rank_of(displaced(Displacement::sylvester, cyclic(w, m.rows(), 1), m, cyclic(w, m.cols(), -1)));
+  return w.rank_of(
+      displaced(Displacement::sylvester, cyclic(w, m.rows(), 1), m, cyclic(w, m.cols(), -1)));
 }
 
 /// Adds 1 to an entry in the middle when the case asks for it.

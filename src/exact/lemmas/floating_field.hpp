@@ -9,7 +9,9 @@
 #include "structmat/core/array.hpp"
 #include "structmat/dense/lapack.hpp"
 #include "structmat/dense/norm.hpp"
+#include "structmat/exact/completion.hpp"
 #include "structmat/exact/matrix.hpp"
+#include "structmat/verify/completion.hpp"
 
 namespace structmat::exact {
 
@@ -62,6 +64,30 @@ inline double norm(const Matrix<FloatingField>& a) {
 /// The same for a block of a matrix with entries about 1: what completion asks for.
 inline index_t rank(const Matrix<FloatingField>& a) {
   return rank(a, std::max(1.0, norm(a)));
+}
+
+/// The completion of the numerical library in the words of the exact one.
+inline Completion<FloatingField> complete_diagonal(const Matrix<FloatingField>& m, index_t order) {
+  const View<const double, 2> view(m.elements().data(), {m.rows(), m.cols()});
+  const auto found =
+      verify::complete_diagonal(view, {.order = order, .tolerance = FloatingField::negligible});
+  m.field().meet(found.smallest_kept);
+  m.field().meet(found.largest_dropped);
+  Completion<FloatingField> result;
+  result.completable = found.completable;
+  result.blocking = found.blocking;
+  result.minimal_order = found.minimal_order;
+  for (const auto& entry : found.entries) {
+    result.entries.push_back({static_cast<Freedom>(entry.freedom), entry.value, entry.rank_left,
+                              entry.rank_below, entry.rank_common});
+  }
+  return result;
+}
+
+inline index_t representable_order(const Matrix<FloatingField>& m) {
+  const View<const double, 2> view(m.elements().data(), {m.rows(), m.cols()});
+  return verify::complete_diagonal(view, {.tolerance = FloatingField::negligible})
+      .representable_order;
 }
 
 }  // namespace structmat::exact

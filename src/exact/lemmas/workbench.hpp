@@ -217,6 +217,14 @@ class Workbench {
 
   // --- membership
 
+  /// The least N for which the strictly lower part of m is that of U V^T.
+  index_t representable(const M& m) const {
+    if constexpr (F::is_exact) {
+      return representable_order(m, Blocks::strict);
+    } else {
+      return representable_order(m);
+    }
+  }
   /// The strictly lower part of m is that of an N-semiseparable matrix.
   bool extends(const M& m, index_t order) const { return complete_diagonal(m, order).completable; }
   /// m = S_l + S_u + D with S_l and S_u^T N-semiseparable.
