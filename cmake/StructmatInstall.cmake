@@ -1,4 +1,4 @@
-# Installation: headers, libraries, the tool, and a CMake package with the optional component `cuda`.
+# Installation: headers, libraries, the tool, and a CMake package with the optional components `cuda` and `exact`.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/structmat)
@@ -12,6 +12,12 @@ if(STRUCTMAT_HAVE_CUDA)
   set_target_properties(structmat_cuda PROPERTIES INSTALL_RPATH "$ORIGIN")
 endif()
 
+if(STRUCTMAT_HAVE_EXACT)
+  install(TARGETS structmat_exact EXPORT structmatExactTargets)
+  install(EXPORT structmatExactTargets NAMESPACE structmat:: DESTINATION ${package_dir})
+  set_target_properties(structmat_exact PROPERTIES INSTALL_RPATH "$ORIGIN")
+endif()
+
 if(TARGET structmat_tool)
   install(TARGETS structmat_tool)
   set_target_properties(structmat_tool PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
@@ -22,5 +28,5 @@ configure_package_config_file(cmake/structmatConfig.cmake.in structmatConfig.cma
 # Before 1.0 a minor version may break the interface.
 write_basic_package_version_file(structmatConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/structmatConfig.cmake
-              ${CMAKE_CURRENT_BINARY_DIR}/structmatConfigVersion.cmake cmake/FindFFTW3.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/structmatConfigVersion.cmake cmake/FindFFTW3.cmake cmake/FindFLINT.cmake cmake/FindFFLAS.cmake
         DESTINATION ${package_dir})

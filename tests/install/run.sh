@@ -51,7 +51,7 @@ if [ "${2-}" = add_subdirectory ]; then
 fi
 
 cmake --install "$build" --prefix "$work/prefix" >"$work.log"
-must_fail nonsense "structmat has no component 'nonsense'; it knows: cuda"
+must_fail nonsense "structmat has no component 'nonsense'; it knows: cuda, exact"
 if [ "$(cached STRUCTMAT_CUDA)" = ON ]; then
   components=cuda
 else
@@ -59,9 +59,16 @@ else
   must_fail cuda "structmat was built without CUDA (STRUCTMAT_CUDA), so it has no component 'cuda'"
 fi
 
+if [ -e "$(ls -d "$work"/prefix/lib*/cmake/structmat "$work"/prefix/lib*/*/cmake/structmat 2>/dev/null |
+  head -1)/structmatExactTargets.cmake" ]; then
+  components="$components;exact"
+else
+  must_fail exact "structmat was built without exact arithmetic (STRUCTMAT_EXACT), so it has no component 'exact'"
+fi
+
 configure find_package found -DCOMPONENTS="$components"
 cmake --build "$work/found"
-for program in consumer consumer_cuda; do
+for program in consumer consumer_cuda consumer_exact; do
   [ ! -e "$work/found/$program" ] || "$work/found/$program"
 done
 if [ -e "$work/prefix/bin/structmat" ]; then
