@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/simd.hpp"
+#include "exact/modular_reduce.hpp"
 #include "structmat/dense/blas.hpp"
 
 namespace structmat::exact::detail {
@@ -13,20 +13,14 @@ constexpr double exact_limit = 0x1p52;  // sums up to here are exact, and so is 
 constexpr double split = 0x1p13;        // half the bits of a residue
 constexpr index_t longest = 1 << 14;    // of sums of products of a residue and half a residue
 
-/// Centred residues of integers |x| <= 2^52.
 STRUCTMAT_CLONES void reduce(double* x, index_t count, double p) {
-  const double half = std::floor(p / 2), inverse = 1 / p;
-  for (index_t i = 0; i < count; ++i) {
-    // The quotient is right to within one.
-    double r = x[i] - std::floor(x[i] * inverse + 0.5) * p;
-    r = r > half ? r - p : r;
-    x[i] = r < half - p + 1 ? r + p : r;
-  }
+  for (index_t i = 0; i < count; ++i) x[i] = reduced_residue(x[i], p);
 }
 
 }  // namespace
 
-Modular::Modular(std::uint32_t p) : p_(p), half_(std::floor(double(p) / 2)) {}
+Modular::Modular(const PrimeField& field)
+    : field_(field), p_(field.prime()), half_(std::floor(p_ / 2)) {}
 
 void Modular::subtract_product(index_t m, index_t n, index_t k, const double* a, index_t lda,
                                const double* b, index_t ldb, double* c, index_t ldc) {

@@ -1,10 +1,9 @@
 /// \file
-/// Matrices over F_p in doubles: exact products through BLAS, elimination through FFLAS-FFPACK.
+/// Matrices over F_p in doubles: exact products through BLAS, and elimination made of them.
 ///
 /// Residues are centred, |x| <= p / 2, which allows the longest sums before a reduction.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "structmat/exact/field.hpp"
@@ -13,7 +12,7 @@ namespace structmat::exact::detail {
 
 class Modular {
  public:
-  explicit Modular(std::uint32_t p);
+  explicit Modular(const PrimeField& field);
 
   /// The centred residue of 0 <= x < p.
   double centred(std::uint32_t x) const { return x > half_ ? double(x) - p_ : double(x); }
@@ -29,12 +28,18 @@ class Modular {
     /// (rows of X, rank): spans the columns of X, is the identity in the pivot rows and zero above
     /// the pivot in each column.
     std::vector<double> basis;
+
+    index_t rank() const { return static_cast<index_t>(rows.size()); }
   };
-  /// x: (m, n) row-major, centred, overwritten. The pivots are those of the rank profile matrix:
-  /// any leading submatrix of X has as many of them as its rank.
-  Pivots eliminate(index_t m, index_t n, std::vector<double>& x) const;
+  /// Gauss-Jordan elimination of columns from left to right, each with its first nonzero as pivot:
+  /// any leading submatrix of X then has as many pivots as its rank. x: (m, n) row-major, centred,
+  /// overwritten. O(m n rank) operations, in products for halves of the columns.
+  Pivots eliminate(index_t m, index_t n, double* x, index_t ldx);
 
  private:
+  Pivots eliminate_few(index_t m, index_t n, double* x, index_t ldx) const;
+
+  PrimeField field_;
   double p_, half_;
   std::vector<double> high_, low_, product_;
 };

@@ -29,11 +29,11 @@ struct IntegerMatrix {
 }  // namespace
 
 index_t rank(const Matrix<PrimeField>& m) {
-  const detail::Modular modular(m.field().prime());
+  detail::Modular modular(m.field());
   std::vector<double> x;
   x.reserve(m.elements().size());
   for (const auto element : m.elements()) x.push_back(modular.centred(element));
-  return static_cast<index_t>(modular.eliminate(m.rows(), m.cols(), x).rows.size());
+  return modular.eliminate(m.rows(), m.cols(), x.data(), m.cols()).rank();
 }
 
 index_t rank(const Matrix<RationalField>& m) {

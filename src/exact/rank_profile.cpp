@@ -11,7 +11,7 @@ class Sweep {
   Sweep(const Matrix<PrimeField>& m, Part part, Blocks blocks)
       : triangle_(m, part, blocks),
         extra_(triangle_.extra()),
-        modular_(m.field().prime()),
+        modular_(m.field()),
         changes_(static_cast<std::size_t>(m.rows() + 1)) {}
 
   std::vector<index_t> ranks() {
@@ -61,9 +61,9 @@ class Sweep {
   /// Counts the pivots of the residual and adds to the carried columns those that go on.
   void carry(index_t begin, index_t end) {
     const index_t n = triangle_.size(), height = n - begin, state = pivots();
-    const auto found =
-        modular_.eliminate(static_cast<index_t>(rows_.size()), end - begin, residual_);
-    const auto rank = static_cast<index_t>(found.rows.size());
+    const auto found = modular_.eliminate(static_cast<index_t>(rows_.size()), end - begin,
+                                          residual_.data(), end - begin);
+    const index_t rank = found.rank();
     std::vector<index_t> kept;
     for (index_t l = 0; l < rank; ++l) {
       const index_t t = rows_[found.rows[l]], i = n - 1 - t, j = begin + found.columns[l];

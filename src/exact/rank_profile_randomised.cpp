@@ -13,7 +13,7 @@ using detail::ReversedTriangle;
 class Projection {
  public:
   Projection(const Matrix<PrimeField>& m, Part part, index_t s, Engine& engine)
-      : triangle_(m, part, Blocks::strict), modular_(m.field().prime()), s_(s) {
+      : triangle_(m, part, Blocks::strict), modular_(m.field()), s_(s) {
     for (auto* list : {&g_, &h_}) {
       for (index_t i = 0; i < m.rows() * s; ++i) {
         list->push_back(modular_.centred(m.field().random(engine)));
@@ -34,7 +34,7 @@ class Projection {
       modular_.subtract_product(s_, s_, 1, ltg_.data() + (k - 1) * s_, 1, h_.data() + (k - 1) * s_,
                                 s_, projected.data(), s_);
       std::vector<double> work = projected;
-      if (static_cast<index_t>(modular_.eliminate(s_, s_, work).rows.size()) == s_) return k;
+      if (modular_.eliminate(s_, s_, work.data(), s_).rank() == s_) return k;
     }
     return std::nullopt;
   }

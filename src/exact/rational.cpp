@@ -33,7 +33,7 @@ std::string digits(const fmpz_t x) {
 std::string take_digits(std::string_view& text) {
   std::size_t count = 0;
   while (count < text.size() && text[count] >= '0' && text[count] <= '9') ++count;
-  const std::string result(text.substr(0, count));
+  std::string result(text.substr(0, count));
   text.remove_prefix(count);
   return result;
 }
@@ -96,7 +96,7 @@ Rational Rational::parse(std::string_view text) {
     text.remove_prefix(1);
     const std::string denominator = take_digits(text);
     if (denominator.empty() || !text.empty()) refuse(whole);
-    const Rational value = from_digits(mantissa, denominator);
+    Rational value = from_digits(mantissa, denominator);
     return negative ? -value : value;
   }
   std::size_t decimals = 0;
@@ -135,7 +135,7 @@ Rational::Rational(Rational&& other) noexcept : Rational() {
   fmpq_swap(raw(*this), raw(other));
 }
 Rational& Rational::operator=(const Rational& other) {
-  fmpq_set(raw(*this), raw(other));
+  if (this != &other) fmpq_set(raw(*this), raw(other));
   return *this;
 }
 Rational& Rational::operator=(Rational&& other) noexcept {

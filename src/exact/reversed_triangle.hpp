@@ -17,7 +17,7 @@ class ReversedTriangle {
       : m_(m),
         lower_(part == Part::lower),
         extra_(blocks == Blocks::with_diagonal ? 1 : 0),
-        modular_(m.field().prime()) {}
+        modular_(m.field()) {}
 
   index_t size() const { return m_.rows(); }
   /// 1 with the diagonal, else 0.

@@ -66,11 +66,12 @@ RankFactors<F> rank_factors(const Matrix<F>& x) {
 namespace detail {
 
 template <Field F>
-void require_shape(const std::string& what, const Matrix<F>& m, index_t rows, index_t cols) {
-  if (m.rows() != rows || m.cols() != cols) {
-    throw ShapeError(what + " is " + std::to_string(m.rows()) + " x " + std::to_string(m.cols()) +
-                     ", expected " + std::to_string(rows) + " x " + std::to_string(cols));
-  }
+void require_shape(const std::string& place, const char* letter, index_t k, const Matrix<F>& m,
+                   index_t rows, index_t cols) {
+  if (m.rows() == rows && m.cols() == cols) return;
+  throw ShapeError(place + letter + "[" + std::to_string(k) + "] is " + std::to_string(m.rows()) +
+                   " x " + std::to_string(m.cols()) + ", expected " + std::to_string(rows) + " x " +
+                   std::to_string(cols));
 }
 
 template <Field F>
@@ -84,11 +85,10 @@ void require_consistent(const char* operation, const char* part, const Triangle<
     }
   }
   for (index_t i = 0; i < n; ++i) {
-    const std::string index = "[" + std::to_string(i) + "]";
     const index_t before = i == 0 ? 0 : t.q[i - 1].rows(), after = i + 1 == n ? 0 : t.q[i].rows();
-    require_shape(place + ".p" + index, t.p[i], 1, before);
-    require_shape(place + ".a" + index, t.a[i], after, before);
-    require_shape(place + ".q" + index, t.q[i], after, 1);
+    require_shape(place, ".p", i, t.p[i], 1, before);
+    require_shape(place, ".a", i, t.a[i], after, before);
+    require_shape(place, ".q", i, t.q[i], after, 1);
   }
 }
 

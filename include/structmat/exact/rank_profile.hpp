@@ -81,8 +81,8 @@ struct Verdict {
 /// If M_k is invertible, the order is exceeded. Otherwise it holds, but for a probability of 2 (N +
 /// 1) / p: det M_k of a block of larger rank is a polynomial of degree 2 (N + 1) in the random
 /// entries and not zero (Schwartz, Zippel); one such block is enough. Cost: 2 n^2 (N + 1)
-/// operations a triangle, in BLAS, and O(n N^3). Throws ShapeError, DomainError (a negative
-/// order).
+/// operations a triangle, in BLAS, and O(n N^3): twice as much as rank_profile where the order is
+/// N, and no more where it is larger. Throws ShapeError, DomainError (a negative order).
 STRUCTMAT_EXPORT Verdict randomised(const Matrix<PrimeField>& m, Order order, std::uint64_t seed);
 
 }  // namespace structmat::exact
