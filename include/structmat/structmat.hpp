@@ -27,6 +27,7 @@
 #include "structmat/semiseparable/entry.hpp"
 #include "structmat/semiseparable/semiseparable.hpp"
 #include "structmat/verify/classify.hpp"
+#include "structmat/verify/completion.hpp"
 #include "structmat/verify/displacement_rank.hpp"
 #include "structmat/verify/entrywise.hpp"
 #include "structmat/verify/low_rank.hpp"
