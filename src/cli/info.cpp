@@ -48,6 +48,9 @@ nlohmann::ordered_json facts() {
             {"licence", transforms.licence},
             {"consequence", consequence(transforms.licence)}}},
           {"openmp_threads", openmp_threads()},
+          {"exact",
+           {{"built", bool(STRUCTMAT_HAVE_EXACT)},
+            {"libraries", "FLINT (LGPL), FFLAS-FFPACK (LGPL), Givaro (CeCILL-B)"}}},
           {"cuda", {{"built", bool(STRUCTMAT_HAVE_CUDA)}, {"devices", devices()}}}};
 }
 
@@ -74,6 +77,7 @@ void print(const nlohmann::ordered_json& info) {
   line("", text(fft["consequence"]));
   const int threads = info["openmp_threads"].get<int>();
   line("OpenMP", threads == 0 ? "not built" : fmt::format("threads {}", threads));
+  line("exact", info["exact"]["built"] == false ? "not built" : text(info["exact"]["libraries"]));
   line("CUDA", info["cuda"]["built"] == false ? "not built"
                : names.empty()                ? "built; no device"
                                               : fmt::format("built; devices {}", names.size()));
