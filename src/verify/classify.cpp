@@ -91,7 +91,7 @@ class Classifier {
 
   void square() {
     // Beyond these orders the generators need more than n^2 numbers.
-    const index_t most = n_ / 3;
+    const index_t most = n_ / 4;
     const Options options{.order = Order{most, most}, .tolerance = tolerance_};
     const Report q = quasiseparable(a_, options);
     if (q.complete && q.holds) {
