@@ -42,12 +42,9 @@ class Classifier {
   }
 
   void add_entrywise(const char* name, const Deviation& d, index_t storage,
-                     Parameters parameters = {}) {
+                     const Parameters& parameters = {}) {
     if (!d.holds) return;
-    add({.name = name,
-         .parameters = std::move(parameters),
-         .deviation = d.largest,
-         .storage = storage});
+    add({.name = name, .parameters = parameters, .deviation = d.largest, .storage = storage});
   }
 
   /// Entries with i - j <= lower and j - i <= upper.

@@ -95,7 +95,7 @@ struct RandomisedReport {
 /// Cost: 4 n^2 s flops by blocked products, and 8/3 n s^3 for QR factorisations of all M_k, both
 /// triangles together; workspace O(n s) and a panel of 256 rows where neither stride is 1. Threads:
 /// the products on those of BLAS, the factorisations on options.exec; the report does not depend
-/// on options.exec. Accuracy: see above; of the compressions, 4 s eps ||A||_F. Throws ShapeError,
+/// on options.exec (rounding may change with the threads of BLAS). Accuracy: see above; of the compressions, 4 s eps ||A||_F. Throws ShapeError,
 /// DomainError (NaN or Inf with its place; options out of range), Unsupported (Relative::block).
 /// Source: the randomised range finder of Halko, Martinsson, Tropp, SIAM Review 53 (2011), on both
 /// sides.
