@@ -125,11 +125,11 @@ RandomisedReport randomised(index_t rows, index_t cols, const Products<T>& produ
 ///
 /// a: n x n; apply and apply_adjoint are called on blocks of s columns, once each, and twice more
 /// where a block is suspected. Cost: those products and 4/3 n s^3 flops for s = lower + upper + 1 +
-/// oversampling; workspace O(n s + n s^2 / 64). Threads, options: as for a dense matrix. Accuracy: rounding
-/// accumulates over n steps; the drift that is seen at the end is added to all M_k. The norm in
-/// which the tolerance counts is the estimate in the report. Throws ShapeError, DomainError (a
-/// product that is not finite; options out of range), Unsupported (Relative::block), and what the
-/// operator throws.
+/// oversampling; workspace O(n s + n s^2 / 64). Threads, options: as for a dense matrix. Accuracy:
+/// rounding accumulates over n steps; the drift that is seen at the end is added to all M_k. The
+/// norm in which the tolerance counts is the estimate in the report. Throws ShapeError, DomainError
+/// (a product that is not finite; options out of range), Unsupported (Relative::block), and what
+/// the operator throws.
 template <LinearOperator A>
 RandomisedReport randomised(const A& a, const RandomisedOptions& options) {
   using T = typename A::value_type;
