@@ -42,12 +42,9 @@ class Classifier {
   }
 
   void add_entrywise(const char* name, const Deviation& d, index_t storage,
-                     Parameters parameters = {}) {
+                     const Parameters& parameters = {}) {
     if (!d.holds) return;
-    add({.name = name,
-         .parameters = std::move(parameters),
-         .deviation = d.largest,
-         .storage = storage});
+    add({.name = name, .parameters = parameters, .deviation = d.largest, .storage = storage});
   }
 
   /// Entries with i - j <= lower and j - i <= upper.
@@ -91,7 +88,7 @@ class Classifier {
 
   void square() {
     // Beyond these orders the generators need more than n^2 numbers.
-    const index_t most = n_ / 3;
+    const index_t most = n_ / 4;
     const Options options{.order = Order{most, most}, .tolerance = tolerance_};
     const Report q = quasiseparable(a_, options);
     if (q.complete && q.holds) {

@@ -32,6 +32,14 @@ Array<T, 2> gaussian(index_t n, index_t s, std::mt19937_64& engine) {
   return g;
 }
 
+/// log Gamma(x) for x = 1/2, 1, 3/2, ...; std::lgamma would write a global variable.
+inline double log_gamma(double x) {
+  double sum = 0;
+  for (; x > 1; sum += std::log(x)) x -= 1;
+  constexpr double log_sqrt_pi = 0.5723649429247001;
+  return x < 0.75 ? sum + log_sqrt_pi : sum;
+}
+
 /// epsilon with P(sigma_min(G) <= epsilon) <= probability for a standard Gaussian m x s matrix, 1
 /// <= m <= s.
 ///
@@ -45,11 +53,11 @@ template <Scalar T>
 double least_singular_value(index_t m, index_t s, double probability) {
   const double q = double(s - m + 1), rows = double(m), columns = double(s);
   if constexpr (is_complex_v<T>) {
-    const double log_c = std::lgamma(columns + 1) - std::lgamma(rows) - 2 * std::lgamma(q + 1);
+    const double log_c = log_gamma(columns + 1) - log_gamma(rows) - 2 * log_gamma(q + 1);
     return std::exp((std::log(probability) - log_c) / (2 * q));
   } else {
-    const double log_c = q / 2 * std::log(2.0) + std::lgamma((columns + 1) / 2) -
-                         std::lgamma(rows / 2) - std::lgamma(q + 1);
+    const double log_c = q / 2 * std::log(2.0) + log_gamma((columns + 1) / 2) -
+                         log_gamma(rows / 2) - log_gamma(q + 1);
     return std::exp((std::log(probability) - log_c) / q);
   }
 }

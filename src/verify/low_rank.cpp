@@ -17,11 +17,12 @@ void require_non_negative(const char* name, double v) {
   }
 }
 
-/// Rows of the next block: about the rank so far; all that is left once the matrix turns out not to
-/// be of low rank.
-index_t next_rows(index_t state, index_t rows, index_t left) {
+/// Rows of the next block: about the rank so far. Once the matrix turns out not to be of low rank,
+/// all that is left, or as many as could exceed the order at which to stop.
+index_t next_rows(index_t state, index_t rows, index_t left, std::optional<index_t> stop) {
   constexpr index_t least = 16, most = 256;
-  return 4 * state > rows ? left : std::min(left, std::clamp(state, least, most));
+  if (4 * state <= rows) return std::min(left, std::clamp(state, least, most));
+  return stop ? std::clamp(*stop - state + least, std::min(least, left), left) : left;
 }
 
 }  // namespace
@@ -54,16 +55,18 @@ RankReport low_rank(View<const T, 2> a, const RankOptions& options) {
                                 [&](real_t<T> v) { return !(double(v) > threshold); }) -
                    values.begin());
   };
+  const auto stop = options.stop_at_violation ? options.order : std::nullopt;
   index_t begin = 0;
   while (begin < rows) {
-    const index_t size = next_rows(sweep.state(), rows, rows - begin);
+    const index_t size = next_rows(sweep.state(), rows, rows - begin, stop);
     const double share = std::sqrt(double(size) / double(rows));
     sweep.advance(wide.slice(0, begin, begin + size),
-                  std::max(threshold / 8 * share, 2 * double(epsilon<T>) * norm));
+                  std::max(threshold / 8 * share, 2 * double(epsilon<T>) * norm),
+                  begin + size == rows);
     begin += size;
     if (options.progress) options.progress(double(begin) / double(rows));
     // More rows make no singular value smaller.
-    if (options.order && options.stop_at_violation && rank() > *options.order) break;
+    if (stop && rank() > *stop) break;
   }
   report.complete = begin == rows;
   report.rank = rank();

@@ -24,8 +24,8 @@ class RowSweep {
   const Array<R, 1>& values() const { return values_; }
 
   /// Takes in rows; of the singular values, a tail of norm `tail` may go. There are never more rows
-  /// than columns in [C; rows].
-  void advance(const View<const T, 2>& rows, double tail) {
+  /// than columns in [C; rows]. After the last rows only `values` is right.
+  void advance(const View<const T, 2>& rows, double tail, bool last) {
     const index_t columns = carried_.extent(1), count = state() + rows.extent(0);
     Array<T, 2> x({count, columns}, uninitialized);
     copy(View<const T, 2>(carried_.view()), x.view().slice(0, 0, state()));
@@ -38,9 +38,11 @@ class RowSweep {
     // X^T = Q F; the right singular vectors of F are the conjugate left ones of X.
     Array<T, 2> work = x;
     dense::qr_factor<T>(work.view().transposed());
-    Array<T, 2> f({count, count}), vh({count, count}, uninitialized);
+    Array<T, 2> f({count, count});
     for (index_t c = 0; c < count; ++c) std::copy_n(&work(c, 0), c + 1, &f(c, 0));
     values_ = Array<R, 1>({count});
+    if (last) return dense::singular_values<T>(f.view().transposed(), values_);
+    Array<T, 2> vh({count, count}, uninitialized);
     dense::svd_right<T>(f.view().transposed(), values_, vh.view().transposed());
 
     index_t kept = count;

@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("each structure is found, and lost with one entry", "", float
   using T = TestType;
   Random random(1);
   const index_t n = 48;
-  const auto numbers = random.array<T, 1>({2 * n});
+  const auto numbers = random.array<T, 1>({3 * n});
   const auto check = [&](const Array<T, 2>& a, const std::string& name, index_t storage) {
     INFO(name);
     const auto found = find(classify(a), name);

@@ -93,10 +93,11 @@ struct RandomisedReport {
 ///
 /// a: (n, n) in, any strides, finite.
 /// Cost: 4 n^2 s flops by blocked products, and 8/3 n s^3 for QR factorisations of all M_k, both
-/// triangles together; workspace O(n s) and a panel of 256 rows where neither stride is 1. Threads:
-/// the products on those of BLAS, the factorisations on options.exec; the report does not depend
-/// on options.exec. Accuracy: see above; of the compressions, 4 s eps ||A||_F. Throws ShapeError,
-/// DomainError (NaN or Inf with its place; options out of range), Unsupported (Relative::block).
+/// triangles together; workspace O(n s + n s^2 / 64), and a panel of 256 rows where neither stride
+/// is 1. Threads: the products on those of BLAS, the factorisations on options.exec; the report does
+/// not depend on options.exec (rounding may change with the threads of BLAS). Accuracy: see above;
+/// of the compressions, 4 s eps ||A||_F. Throws ShapeError, DomainError (NaN or Inf with its place;
+/// a norm at the ends of the range; options out of range), Unsupported (Relative::block).
 /// Source: the randomised range finder of Halko, Martinsson, Tropp, SIAM Review 53 (2011), on both
 /// sides.
 template <Scalar T>
@@ -124,11 +125,11 @@ RandomisedReport randomised(index_t rows, index_t cols, const Products<T>& produ
 ///
 /// a: n x n; apply and apply_adjoint are called on blocks of s columns, once each, and twice more
 /// where a block is suspected. Cost: those products and 4/3 n s^3 flops for s = lower + upper + 1 +
-/// oversampling; workspace O(n s). Threads, options: as for a dense matrix. Accuracy: rounding
-/// accumulates over n steps; the drift that is seen at the end is added to all M_k. The norm in
-/// which the tolerance counts is the estimate in the report. Throws ShapeError, DomainError (a
-/// product that is not finite; options out of range), Unsupported (Relative::block), and what the
-/// operator throws.
+/// oversampling; workspace O(n s + n s^2 / 64). Threads, options: as for a dense matrix. Accuracy:
+/// rounding accumulates over n steps; the drift that is seen at the end is added to all M_k. The
+/// norm in which the tolerance counts is the estimate in the report. Throws ShapeError, DomainError
+/// (a product that is not finite; options out of range), Unsupported (Relative::block), and what
+/// the operator throws.
 template <LinearOperator A>
 RandomisedReport randomised(const A& a, const RandomisedOptions& options) {
   using T = typename A::value_type;
