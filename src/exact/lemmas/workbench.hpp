@@ -49,10 +49,9 @@ class Workbench {
   // --- elements and dense matrices
 
   Element integer(std::int64_t i) const { return field.from_integer(i); }
-  Element negated(const Element& x) const { return field.subtract(integer(0), x); }
   Element nonzero() {
     for (;;) {
-      const Element x = field.random(engine);
+      Element x = field.random(engine);
       if (field.weight(x) > 0) return x;
     }
   }
