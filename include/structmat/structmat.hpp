@@ -30,6 +30,7 @@
 #include "structmat/verify/completion.hpp"
 #include "structmat/verify/displacement_rank.hpp"
 #include "structmat/verify/entrywise.hpp"
+#include "structmat/verify/generator_profile.hpp"
 #include "structmat/verify/low_rank.hpp"
 #include "structmat/verify/randomised.hpp"
 #include "structmat/verify/rank_profile.hpp"

@@ -6,6 +6,7 @@
 #include "core/instantiate.hpp"
 #include "quasiseparable/triangle_sweep.hpp"
 #include "structmat/dense/norm.hpp"
+#include "verify/half.hpp"
 
 namespace structmat::verify {
 namespace {
@@ -23,13 +24,13 @@ class Profile {
           Relative relative, std::optional<index_t> asked, std::vector<index_t> wanted)
       : m_(m),
         sweep_(m),
-        part_(part),
         extra_(extra),
         norm_(norm),
         tolerance_(tolerance),
         by_row_(relative == Relative::block),
         asked_(asked),
         wanted_(std::move(wanted)) {
+    half_.part = part;
     std::sort(wanted_.begin(), wanted_.end());
   }
 
@@ -65,19 +66,11 @@ class Profile {
       return next != wanted_.end() && *next < begin + to;
     };
     fill(ranks, first, size - 1, value, is_wanted);
-    ranks_.insert(ranks_.end(), ranks.begin() + first, ranks.end());
-    done_ = begin + size;
-    return !(asked_ && order_ > *asked_) || done_ == n;
+    half_.ranks.insert(half_.ranks.end(), ranks.begin() + first, ranks.end());
+    return !(asked_ && half_.order > *asked_) || begin + size == n;
   }
 
-  const std::vector<index_t>& ranks() const { return ranks_; }
-  index_t order() const { return order_; }
-  double smallest_kept() const { return smallest_kept_; }
-  double largest_dropped() const { return largest_dropped_; }
-  const std::optional<Block>& worst() const { return worst_; }
-  const std::vector<Block>& wanted_blocks() const { return blocks_; }
-  /// The largest singular value beyond the order asked for.
-  double excess() const { return excess_; }
+  const Half& half() const { return half_; }
 
  private:
   // Everything above an eighth of the threshold is carried, so that the total error moves no
@@ -100,26 +93,22 @@ class Profile {
     const auto relative = [&](index_t l) {
       return l < number && reference > 0 ? double(values(l)) / reference : 0.0;
     };
-    if (rank > 0) smallest_kept_ = std::min(smallest_kept_, relative(rank - 1));
-    largest_dropped_ = std::max(largest_dropped_, relative(rank));
-    // With an order asked for, the certificate is the block with the most beyond it; else that of
-    // largest rank, and of several the one nearest to a square.
+    if (rank > 0) half_.smallest_kept = std::min(half_.smallest_kept, relative(rank - 1));
+    half_.largest_dropped = std::max(half_.largest_dropped, relative(rank));
     const index_t n = m_.extent(0), columns = k + extra_, shorter = std::min(n - k, columns);
     const double beyond = asked_ ? relative(*asked_) : 0;
-    const bool larger = rank > order_ || (rank == order_ && shorter > worst_shorter_);
     const auto examined = [&] {
-      Block b = part_ == Part::lower ? Block{part_, k, n, 0, columns, {}}
-                                     : Block{part_, 0, columns, k, n, {}};
+      Block b = half_.place(n, k, columns);
       for (index_t l = 0; l < number; ++l) b.singular_values.push_back(relative(l));
       return b;
     };
-    if (!worst_ || (asked_ ? beyond > excess_ : larger)) {
-      worst_shorter_ = shorter;
-      worst_ = examined();
+    if (half_.is_worse(asked_, beyond, rank, shorter)) {
+      half_.worst_shorter = shorter;
+      half_.worst = examined();
     }
-    if (std::binary_search(wanted_.begin(), wanted_.end(), k)) blocks_.push_back(examined());
-    excess_ = std::max(excess_, beyond);
-    order_ = std::max(order_, rank);
+    if (std::binary_search(wanted_.begin(), wanted_.end(), k)) half_.blocks.push_back(examined());
+    half_.excess = std::max(half_.excess, beyond);
+    half_.order = std::max(half_.order, rank);
     return rank;
   }
 
@@ -147,19 +136,13 @@ class Profile {
 
   View<const T, 2> m_;
   TriangleSweep<T> sweep_;
-  Part part_;
   index_t extra_;
   double norm_, tolerance_;
   bool by_row_;
   std::optional<index_t> asked_;
   std::vector<index_t> wanted_;
 
-  std::vector<index_t> ranks_;
-  index_t order_ = 0, done_ = 0, worst_shorter_ = 0;
-  double smallest_kept_ = std::numeric_limits<double>::infinity(), largest_dropped_ = 0,
-         excess_ = 0;
-  std::optional<Block> worst_;
-  std::vector<Block> blocks_;
+  Half half_;
 };
 
 template <Scalar T>
@@ -177,30 +160,15 @@ Report check(const char* operation, View<const T, 2> m, index_t extra, bool with
              bool with_upper, const Options& options) {
   const index_t n = m.extent(0);
   const double tolerance = options.tolerance.value_or(double(n) * double(epsilon<T>));
-  if (!(tolerance >= 0)) {
-    throw DomainError(std::string(operation) + ": the tolerance is " + std::to_string(tolerance) +
-                      ", it must be at least 0");
-  }
-  if (options.order && (options.order->lower < 0 || options.order->upper < 0)) {
-    throw DomainError(std::string(operation) + ": the order asked for is (" +
-                      std::to_string(options.order->lower) + ", " +
-                      std::to_string(options.order->upper) + "), it must not be negative");
-  }
-
-  Report report;
-  report.size = n;
-  report.asked = options.order;
-  report.tolerance = tolerance;
-  report.relative = options.relative;
-  report.frobenius_norm = dense::frobenius_norm(m);
-
+  require_tolerance_and_order(operation, tolerance, options.order);
+  const double norm = dense::frobenius_norm(m);
   const auto asked = [&](index_t Order::*part) {
     return options.order ? std::optional<index_t>((*options.order).*part) : std::nullopt;
   };
-  Profile<T> lower(m, Part::lower, extra, report.frobenius_norm, tolerance, options.relative,
-                   asked(&Order::lower), options.blocks);
-  Profile<T> upper(m.transposed(), Part::upper, extra, report.frobenius_norm, tolerance,
-                   options.relative, asked(&Order::upper), options.blocks);
+  Profile<T> lower(m, Part::lower, extra, norm, tolerance, options.relative, asked(&Order::lower),
+                   options.blocks);
+  Profile<T> upper(m.transposed(), Part::upper, extra, norm, tolerance, options.relative,
+                   asked(&Order::upper), options.blocks);
   const bool may_stop = options.order && options.stop_at_violation;
   index_t begin = 0;
   while (begin < n) {
@@ -215,24 +183,11 @@ Report check(const char* operation, View<const T, 2> m, index_t extra, bool with
     if (may_stop && !(lower_fits && upper_fits)) break;
   }
 
+  Report report = whole(lower.half(), upper.half(), options);
+  report.size = n;
   report.complete = begin == n;
-  report.lower = lower.ranks();
-  report.upper = upper.ranks();
-  report.blocks = lower.wanted_blocks();
-  report.blocks.insert(report.blocks.end(), upper.wanted_blocks().begin(),
-                       upper.wanted_blocks().end());
-  report.order = {lower.order(), upper.order()};
-  const double kept = std::min(lower.smallest_kept(), upper.smallest_kept());
-  report.smallest_kept = std::isfinite(kept) ? kept : 0;
-  report.largest_dropped = std::max(lower.largest_dropped(), upper.largest_dropped());
-  if (options.order) {
-    report.holds =
-        report.order.lower <= options.order->lower && report.order.upper <= options.order->upper;
-  }
-  const bool upper_is_worse =
-      options.order ? upper.excess() > lower.excess() : upper.order() > lower.order();
-  report.worst_block =
-      (upper_is_worse && upper.worst()) || !lower.worst() ? upper.worst() : lower.worst();
+  report.tolerance = tolerance;
+  report.frobenius_norm = norm;
   return report;
 }
 

@@ -70,7 +70,7 @@ struct Completion {
 /// Ranks are those at the tolerance. Where they give rho_k > N only because a singular value of G
 /// fell below it, d_k = r G^+ c with G of rank N is tried: k blocks unless that brings all but N
 /// singular values of its block below the tolerance.
-/// Cost: O(n N^3); workspace O(n N^2). Accuracy: singular values within c n eps ||triangle||_F;
+/// Cost: O(n N^3); workspace O(n N^2 / 64). Accuracy: singular values within c n eps ||triangle||_F;
 /// a value d_k within that over the smallest singular value kept of its G, squared, times ||r|| ||c||.
 /// Throws ShapeError (batch; generators that do not fit together), DomainError (a generator that is
 /// not finite; a negative or NaN tolerance or order).

@@ -1,0 +1,119 @@
+/// \file
+/// Validation and triangles of generators, for all checks that read them.
+#pragma once
+
+#include <sstream>
+#include <string>
+
+#include "structmat/core/error.hpp"
+#include "structmat/quasiseparable/quasiseparable.hpp"
+#include "structmat/semiseparable/semiseparable.hpp"
+#include "verify/triangles.hpp"
+
+namespace structmat::verify {
+
+inline void require_one(const std::string& operation, index_t batch) {
+  if (batch != 1) {
+    throw ShapeError(operation + ": the generators have batch " + std::to_string(batch) +
+                     ", expected 1");
+  }
+}
+
+/// Throws DomainError "operation: p (3, 1) is nan" for rows begin <= i < end of a generator (n,
+/// ...).
+template <Scalar T, int Rank>
+void require_finite(const std::string& operation, const std::string& name,
+                    const View<const T, Rank>& m, index_t begin, index_t end,
+                    const std::string& place = {}) {
+  for (index_t i = begin; i < end; ++i) {
+    const std::string here = place + (place.empty() ? "" : ", ") + std::to_string(i);
+    if constexpr (Rank == 1) {
+      const T v = m(i);
+      if (!std::isfinite(std::real(v)) || !std::isfinite(std::imag(v))) {
+        std::ostringstream message;
+        message << operation << ": " << name << " (" << here << ") is " << v
+                << ", only finite input has an answer";
+        throw DomainError(message.str());
+      }
+    } else {
+      require_finite<T, Rank - 1>(operation, name, m.select(0, i), 0, m.extent(1), here);
+    }
+  }
+}
+
+template <Scalar T>
+void require_finite(const std::string& operation, const std::string& name,
+                    const Array<T, 2>& numbers) {
+  if (numbers.extent(0) > 0) {
+    require_finite<T, 1>(operation, name, numbers.view().select(0, 0), 0, numbers.extent(1));
+  }
+}
+
+/// The strictly lower triangle, after checks of its generators.
+template <Scalar T, transition::Uniform K>
+UniformTriangle<T, K> strictly_lower(const std::string& operation,
+                                     const QuasiseparableView<T, K>& m) {
+  const index_t n = m.size(), rows = std::max<index_t>(n - 1, 0);
+  const auto p = m.p.select(0, 0), q = m.q.select(0, 0);
+  const auto a = m.a.select(0, 0);
+  require_finite<T, 2>(operation, "p", p, 1, n);
+  require_finite<T, 2>(operation, "q", q, 0, rows);
+  require_finite<T, K::rank - 1>(operation, "a", a, 1, rows);
+  return {p.slice(0, n - rows, n), q.slice(0, 0, rows), a, false};
+}
+
+/// The strictly upper triangle, transposed.
+template <Scalar T, transition::Uniform K>
+UniformTriangle<T, K> strictly_upper(const std::string& operation,
+                                     const QuasiseparableView<T, K>& m) {
+  const index_t n = m.size(), rows = std::max<index_t>(n - 1, 0);
+  const auto g = m.g.select(0, 0), h = m.h.select(0, 0);
+  const auto b = m.b.select(0, 0);
+  require_finite<T, 2>(operation, "g", g, 0, rows);
+  require_finite<T, 2>(operation, "h", h, 1, n);
+  require_finite<T, K::rank - 1>(operation, "b", b, 1, rows);
+  return {h.slice(0, n - rows, n), g.slice(0, 0, rows), b, true};
+}
+
+/// The lower triangle with its diagonal.
+template <Scalar T, transition::Uniform K>
+UniformTriangle<T, K> lower_triangle(const std::string& operation,
+                                     const SemiseparableView<T, K>& m) {
+  const index_t n = m.size();
+  const auto c = m.c.select(0, 0), b = m.b.select(0, 0);
+  const auto a = m.a.select(0, 0);
+  require_finite<T, 2>(operation, "c", c, 0, n);
+  require_finite<T, 2>(operation, "b", b, 0, n);
+  require_finite<T, K::rank - 1>(operation, "a", a, std::min<index_t>(1, n), n);
+  return {c, b, a, false};
+}
+
+template <Scalar T>
+void require_finite(const std::string& operation, const std::string& name,
+                    const BlockTriangle<T>& triangle) {
+  require_finite(operation, name + ".p", triangle.all_p());
+  require_finite(operation, name + ".q", triangle.all_q());
+  require_finite(operation, name + ".a", triangle.all_a());
+}
+
+/// Throws when the blocks do not fit the partition.
+template <Scalar T>
+void require_fit(const std::string& operation, const Partition& partition,
+                 const BlockTriangle<T>& triangle, const BlockDiagonal<T>& diagonal) {
+  require_one(operation, diagonal.batch());
+  index_t squares = 0, rows = 0;
+  const bool fits = static_cast<index_t>(triangle.states().size()) == partition.blocks() + 1;
+  for (index_t i = 0; fits && i < partition.blocks(); ++i) {
+    squares += partition.size(i) * partition.size(i);
+    rows += partition.size(i) * triangle.state(i);
+  }
+  if (!fits || squares != diagonal.stored() || rows != triangle.all_p().size()) {
+    throw ShapeError(
+        operation + ": the generators have " + std::to_string(triangle.states().size()) +
+        " states and " + std::to_string(diagonal.stored()) +
+        " numbers on the diagonal, the partition " + std::to_string(partition.blocks()) +
+        " blocks with " + std::to_string(squares));
+  }
+}
+
+}  // namespace structmat::verify
