@@ -28,5 +28,5 @@ configure_package_config_file(cmake/structmatConfig.cmake.in structmatConfig.cma
 # Before 1.0 a minor version may break the interface.
 write_basic_package_version_file(structmatConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/structmatConfig.cmake
-              ${CMAKE_CURRENT_BINARY_DIR}/structmatConfigVersion.cmake cmake/FindFFTW3.cmake cmake/FindFLINT.cmake cmake/FindFFLAS.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/structmatConfigVersion.cmake cmake/FindFFTW3.cmake cmake/FindFLINT.cmake
         DESTINATION ${package_dir})

@@ -10,7 +10,7 @@ Installs the Debian packages that building, testing and benchmarking structmat
 need. Installed packages are left alone; when nothing is missing, nothing runs.
 
   --dev    also what .ci/run needs: formatting, static analysis, fuzzing,
-           ccache, plots
+           ccache, the FFLAS-FFPACK peer of the exact arithmetic, plots
   --help   this text
 
 CUDA is optional and not installed here. For the CUDA component, add NVIDIA's
@@ -30,11 +30,10 @@ packages="
   g++ cmake ninja-build
   libopenblas-openmp-dev liblapacke-dev libfftw3-dev libflint-dev
   nlohmann-json3-dev libcli11-dev libfmt-dev
-  fflas-ffpack libgivaro-dev
   catch2 libbenchmark-dev python3-numpy"
 dev_packages="
   git ccache clang-format clang-tidy clang libclang-rt-14-dev
-  gnuplot-nox"
+  fflas-ffpack libgivaro-dev gnuplot-nox"
 
 for argument in "$@"; do
   case $argument in

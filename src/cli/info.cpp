@@ -50,7 +50,7 @@ nlohmann::ordered_json facts() {
           {"openmp_threads", openmp_threads()},
           {"exact",
            {{"built", bool(STRUCTMAT_HAVE_EXACT)},
-            {"libraries", "FLINT (LGPL), FFLAS-FFPACK (LGPL), Givaro (CeCILL-B)"}}},
+            {"libraries", "FLINT (LGPL)"}}},
           {"cuda", {{"built", bool(STRUCTMAT_HAVE_CUDA)}, {"devices", devices()}}}};
 }
 

@@ -80,6 +80,8 @@ class Check(Tool):
         self.assertIn("structure brings nothing", text)
         self.run_tool("gen", "quasiseparable", "-n", 40, "-o", "q.safetensors")
         text = self.run_tool("check", "q.safetensors", "--property", "quasiseparable")
+        self.assertIn("examined through its generators", text)
+        text = self.run_tool("check", "q.safetensors", "--property", "quasiseparable", "--from", "dense")
         self.assertIn("expanded to all entries", text)
 
     def test_picture(self):

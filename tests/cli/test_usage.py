@@ -46,7 +46,7 @@ class Usage(Tool):
         for arguments, reason in [
                 (["check"], "file is required"),
                 (["check", "a.npy"], "--property is required"),
-                (["check", "a.npy", "--property", "toeplitz"], "toeplitz"),
+                (["check", "a.npy", "--property", "tridiagonal"], "toeplitz"),
                 (["check", "a.npy", *quasi, "--order", "-1"], "--order"),
                 (["check", "a.npy", *quasi, "--order", "1", "--lower", "2"], "excludes"),
                 (["check", "a.npy", *quasi, "--tolerance", "nan"], "tolerance"),

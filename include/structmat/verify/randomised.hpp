@@ -50,7 +50,7 @@ struct RandomisedOptions {
   Relative relative = Relative::matrix;
   /// More probes bring `detectable` nearer to what is measured: the factor 1 / epsilon^2 is about
   /// 800 for 10 and 20 for 20 (order 64, n = 8000).
-  index_t oversampling = 10;
+  index_t oversampling = 20;
   double failure_probability = 1e-9;
   std::uint64_t seed = 1;
   /// Called now and then with the fraction done, 0 to 1.
