@@ -62,7 +62,7 @@ void print_text(const CheckOptions& options, const std::string& description,
   print_line("detectable", fmt::format("{:.3g}", report.detectable));
   print_line("||M||_F", fmt::format("{:.6g}{}", report.frobenius_norm, sum ? ", estimated" : ""));
   print_line("probes", fmt::format("{} on each side, seed {}", report.probes, report.seed));
-  if (report.worst) {
+  if (report.worst && report.verdict != verify::Verdict::holds) {
     print_line("worst block",
                fmt::format("{}, k = {}, value beyond the order at least {:.3g}",
                            part_name(*report.worst), report.worst->k, report.worst->lower_bound));

@@ -88,8 +88,9 @@ void print_rows(const std::vector<Row>& rows) {
              "verdict", "witness");
   for (const Row& row : rows) {
     const auto& o = row.outcome;
-    fmt::print("{:<{}}  {:<{}}  {:>9}  {:<7}  {}\n", row.lemma->name(), name, o.field, field,
-               o.instances, o.holds ? "holds" : "FAILS", o.holds ? o.witness : o.violation);
+    const std::string& remark = o.holds ? o.witness : o.violation;
+    fmt::print("{:<{}}  {:<{}}  {:>9}  {}{}{}\n", row.lemma->name(), name, o.field, field,
+               o.instances, o.holds ? "holds" : "FAILS", remark.empty() ? "" : "    ", remark);
   }
 }
 
