@@ -2,7 +2,6 @@
 /// Validation and triangles of generators, for all checks that read them.
 #pragma once
 
-#include <sstream>
 #include <string>
 
 #include "structmat/core/error.hpp"
@@ -19,26 +18,32 @@ inline void require_one(const std::string& operation, index_t batch) {
   }
 }
 
-/// Throws DomainError "operation: p (3, 1) is nan" for rows begin <= i < end of a generator (n,
-/// ...).
+/// The index of the first number that is not finite in rows begin <= i < end of a generator (n,
+/// ...), as "3, 1"; empty if there is none.
+template <Scalar T, int Rank>
+std::string first_not_finite(const View<const T, Rank>& m, index_t begin, index_t end) {
+  for (index_t i = begin; i < end; ++i) {
+    if constexpr (Rank == 1) {
+      if (!std::isfinite(std::real(m(i))) || !std::isfinite(std::imag(m(i)))) {
+        return std::to_string(i);
+      }
+    } else {
+      const std::string inner = first_not_finite<T, Rank - 1>(m.select(0, i), 0, m.extent(1));
+      if (!inner.empty()) return std::to_string(i) + ", " + inner;
+    }
+  }
+  return {};
+}
+
+/// Throws DomainError "operation: p (3, 1) is not finite".
 template <Scalar T, int Rank>
 void require_finite(const std::string& operation, const std::string& name,
                     const View<const T, Rank>& m, index_t begin, index_t end,
                     const std::string& place = {}) {
-  for (index_t i = begin; i < end; ++i) {
-    const std::string here = place + (place.empty() ? "" : ", ") + std::to_string(i);
-    if constexpr (Rank == 1) {
-      const T v = m(i);
-      if (!std::isfinite(std::real(v)) || !std::isfinite(std::imag(v))) {
-        std::ostringstream message;
-        message << operation << ": " << name << " (" << here << ") is " << v
-                << ", only finite input has an answer";
-        throw DomainError(message.str());
-      }
-    } else {
-      require_finite<T, Rank - 1>(operation, name, m.select(0, i), 0, m.extent(1), here);
-    }
-  }
+  const std::string where = first_not_finite(m, begin, end);
+  if (where.empty()) return;
+  throw DomainError(operation + ": " + name + " (" + place + (place.empty() ? "" : ", ") + where +
+                    ") is not finite, only finite input has an answer");
 }
 
 template <Scalar T>

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "structmat/core/scalar.hpp"
 
@@ -23,6 +25,14 @@ index_t exponent_of(const T& v) {
 /// v 2^e
 template <Scalar T>
 T times_power(const T& v, index_t e) {
+  using R = real_t<T>;
+  // The usual case, without a call: 2^e itself is a normal number.
+  if (e >= std::numeric_limits<R>::min_exponent - 1 && e < std::numeric_limits<R>::max_exponent) {
+    using Bits = std::conditional_t<sizeof(R) == 8, std::uint64_t, std::uint32_t>;
+    constexpr int mantissa = std::numeric_limits<R>::digits - 1;
+    constexpr index_t bias = std::numeric_limits<R>::max_exponent - 1;
+    return v * std::bit_cast<R>(static_cast<Bits>(e + bias) << mantissa);
+  }
   constexpr index_t beyond = 1 << 14;
   const int power = static_cast<int>(std::clamp(e, -beyond, beyond));
   if constexpr (is_complex_v<T>) {
