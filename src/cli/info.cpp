@@ -48,9 +48,7 @@ nlohmann::ordered_json facts() {
             {"licence", transforms.licence},
             {"consequence", consequence(transforms.licence)}}},
           {"openmp_threads", openmp_threads()},
-          {"exact",
-           {{"built", bool(STRUCTMAT_HAVE_EXACT)},
-            {"libraries", "FLINT (LGPL)"}}},
+          {"exact", {{"built", bool(STRUCTMAT_HAVE_EXACT)}, {"libraries", "FLINT (LGPL)"}}},
           {"cuda", {{"built", bool(STRUCTMAT_HAVE_CUDA)}, {"devices", devices()}}}};
 }
 
