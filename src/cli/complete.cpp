@@ -93,7 +93,7 @@ Array<T, 2> completed(View<const T, 2> m, const verify::Completion<T>& found) {
 /// m: entries, or generators, which are not expanded.
 template <Scalar T, class M>
 verify::Completion<T> examine(const M& m, const CompleteOptions& options, Result& result) {
-  const auto found = [&] {
+  auto found = [&] {
     const Progress progress("structmat complete");
     return verify::complete_diagonal(m, {.order = options.order, .tolerance = options.tolerance});
   }();

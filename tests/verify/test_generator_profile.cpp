@@ -142,3 +142,158 @@ TEMPLATE_TEST_CASE("the profile from generators is the one of the definition", "
     check_kind<TestType, transition::Block>();
   }
 }
+
+TEST_CASE("small singular values are seen from generators: 2.265e-9 beside 1 is not 0") {
+  // Nearly dependent states: Gramians would lose the second singular value.
+  const index_t n = 40;
+  Quasiseparable<double, transition::Scalar> m(n, {2, 0});
+  for (double& a : m.a) a = 1;
+  for (index_t i = 0; i < n; ++i) {
+    m.p(0, i, 0) = m.p(0, i, 1) = 0.1;
+    m.p(0, i, 1) += 3e-10 * std::sin(double(i));
+    m.q(0, i, 0) = m.q(0, i, 1) = 0.1;
+    m.q(0, i, 1) += 0.05 * std::cos(double(3 * i));
+  }
+  const Array<double, 2> dense = dense_of(m);
+  const auto expected = block_values<double>(dense.view().slice(0, 20, n).slice(1, 0, 20));
+  REQUIRE(expected[1] < 1e-8 * expected[0]);
+  REQUIRE(expected[1] > 1e-11 * expected[0]);
+  const auto values = verify::singular_values(m);
+  CHECK(values.lower(19, 1) == Approx(expected[1]).epsilon(1e-4));
+  const auto report = verify::quasiseparable(m), by_dense = verify::quasiseparable(dense);
+  CHECK(report.order == Order{2, 0});
+  CHECK(report.lower == by_dense.lower);
+  CHECK(report.smallest_kept == Approx(by_dense.smallest_kept).epsilon(1e-3));
+}
+
+TEST_CASE("a nearly rank-2 matrix, with a third state of known weight") {
+  const index_t n = 700;  // several windows
+  auto m = random_quasiseparable<double, transition::Diagonal>(n, {3, 0}, 1, 5);
+  for (index_t i = 0; i < n; ++i) m.p(0, i, 2) *= 1e-7;
+  CHECK(verify::quasiseparable(m).order.lower == 3);
+  const auto coarse = verify::quasiseparable(m, {.tolerance = 1e-6});
+  CHECK(coarse.order.lower == 2);
+  CHECK(coarse.largest_dropped < 1e-7);
+  CHECK(coarse.largest_dropped > 1e-12);
+  const auto by_dense = verify::quasiseparable(dense_of(m), {.tolerance = 1e-6});
+  CHECK(coarse.largest_dropped == Approx(by_dense.largest_dropped).epsilon(1e-3));
+  CHECK(coarse.smallest_kept == Approx(by_dense.smallest_kept).epsilon(1e-6));
+  CHECK(coarse.lower == by_dense.lower);
+}
+
+TEMPLATE_TEST_CASE("blocks and states of any scale", "", transition::Scalar, transition::Diagonal,
+                   transition::Dense) {
+  const index_t n = 24;
+  const auto plain = random_quasiseparable<double, TestType>(n, {3, 3}, 1, 6);
+  const auto expected = verify::quasiseparable(plain, {.relative = verify::Relative::block});
+  auto m = plain;
+  SECTION("everything 1e150, the norm beyond the largest number") {
+    for (auto* g : {&m.p, &m.q, &m.g, &m.h}) {
+      for (double& v : *g) v *= 1e160;
+    }
+    CHECK(verify::quasiseparable(m).order == Order{3, 3});
+    CHECK(std::isinf(verify::quasiseparable(m).frobenius_norm));
+  }
+  SECTION("everything 1e-150, entries below the smallest number") {
+    for (auto* g : {&m.p, &m.q, &m.g, &m.h}) {
+      for (double& v : *g) v *= 1e-170;
+    }
+    for (double& v : m.d) v = 0;
+    CHECK(verify::quasiseparable(m).order == Order{3, 3});
+  }
+  SECTION("states of opposite scales in out and in") {
+    if constexpr (TestType::rank == 4) {
+      for (double& v : m.a) v = 0;
+      for (index_t i = 0; i < n; ++i) {
+        for (index_t l = 0; l < 3; ++l) m.a(0, i, l, l) = 0.7;
+      }
+    }
+    const auto before = verify::quasiseparable(m, {.relative = verify::Relative::block});
+    const double scales[] = {1e150, 1, 1e-150};
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t l = 0; l < 3; ++l) {
+        m.p(0, i, l) *= scales[l];
+        m.q(0, i, l) /= scales[l];
+      }
+    }
+    const auto after = verify::quasiseparable(m, {.relative = verify::Relative::block});
+    CHECK(after.lower == before.lower);
+    CHECK(after.smallest_kept == Approx(before.smallest_kept).epsilon(1e-9));
+    return;
+  }
+  SECTION("rows far down are weak") {
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t l = 0; l < 3; ++l) m.p(0, i, l) *= i < n / 2 ? 1e150 : 1e-150;
+    }
+    const auto weak = verify::quasiseparable(m);
+    CHECK(weak.lower[n / 2 + 3] == 0);
+  }
+  const auto by_block = verify::quasiseparable(m, {.relative = verify::Relative::block});
+  for (std::size_t t = std::size_t(n / 2); t < expected.lower.size(); ++t) {
+    CHECK(by_block.lower[t] == expected.lower[t]);
+  }
+}
+
+TEMPLATE_TEST_CASE("the verdict and an early stop from generators", "", transition::Diagonal,
+                   transition::Block) {
+  const index_t n = 3000;
+  const auto m = [&] {
+    if constexpr (std::same_as<TestType, transition::Block>) {
+      return random_block_quasiseparable<double>(n, {6, 4}, 1, 8);
+    } else {
+      return random_quasiseparable<double, transition::Diagonal>(n, {6, 4}, 1, 8);
+    }
+  }();
+  const auto measured = verify::quasiseparable(m);
+  CHECK(measured.complete);
+  CHECK(verify::quasiseparable(m, {.order = measured.order}).holds);
+
+  const Order less{measured.order.lower, measured.order.upper - 1};
+  double progress = 0;
+  const auto early = verify::quasiseparable(m, {.order = less, .progress = [&](double done) {
+                                                  CHECK(done > progress);
+                                                  progress = done;
+                                                }});
+  CHECK_FALSE(early.holds);
+  CHECK_FALSE(early.complete);
+  CHECK(progress < 1);
+  CHECK(early.upper.size() < std::size_t(n - 1));
+  REQUIRE(early.worst_block);
+  CHECK(early.worst_block->part == verify::Part::upper);
+  REQUIRE(early.worst_block->singular_values.size() > std::size_t(less.upper));
+  CHECK(early.worst_block->singular_values[less.upper] > early.tolerance);
+  CHECK(std::equal(early.upper.begin(), early.upper.end(), measured.upper.begin()));
+
+  const auto full = verify::quasiseparable(m, {.order = less, .stop_at_violation = false});
+  CHECK_FALSE(full.holds);
+  CHECK(full.complete);
+  CHECK(full.upper == measured.upper);
+  CHECK(full.lower == measured.lower);
+}
+
+TEST_CASE("generators that cannot be judged are refused") {
+  auto m = random_quasiseparable<double, transition::Dense>(6, {2, 1}, 1, 1);
+  m.p(0, 0, 0) = m.q(0, 5, 1) = m.a(0, 0, 1, 1) = m.a(0, 5, 0, 0) = NAN;  // never read
+  CHECK(verify::quasiseparable(m).order.lower == 2);
+  m.a(0, 3, 1, 0) = NAN;
+  CHECK(message_from<DomainError>([&] { verify::quasiseparable(m); }) ==
+        "verify::quasiseparable: a (3, 1, 0) is not finite, only finite input has an answer");
+  m.a(0, 3, 1, 0) = 0;
+  m.d(0, 4) = -INFINITY;
+  CHECK(message_from<DomainError>([&] { verify::quasiseparable(m); }) ==
+        "verify::quasiseparable: d (4) is not finite, only finite input has an answer");
+  CHECK(message_from<ShapeError>([] {
+          verify::semiseparable(random_semiseparable<double, transition::Scalar>(6, 2, 3, 1));
+        }) == "verify::semiseparable: the generators have batch 3, expected 1");
+
+  auto s = random_block_semiseparable<double>(9, 2, 1, 1);
+  s.diagonal.block(0, 1)(0, 1) = NAN;  // above the diagonal
+  CHECK_NOTHROW(verify::semiseparable(s));
+  s.diagonal.block(0, 1)(1, 0) = NAN;
+  CHECK(message_from<DomainError>([&] { verify::semiseparable(s); }) ==
+        "verify::semiseparable: diagonal block (1, 1, 0) is not finite, only finite input has an "
+        "answer");
+  const auto good = random_semiseparable<double, transition::Diagonal>(6, 2, 1, 1);
+  CHECK_THROWS_AS(verify::semiseparable(good, {.tolerance = -1.0}), DomainError);
+  CHECK_THROWS_AS(verify::semiseparable(good, {.order = Order{-1, 0}}), DomainError);
+}
