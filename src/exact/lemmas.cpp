@@ -158,7 +158,7 @@ std::string lemmas_page() {
     if (l.has_witness())
       page += "- Witness: " +
               l.run(LemmaField::rational, {.order = 1, .size = 3, .trials = 1}).witness + ".\n";
-    if (!l.corrects().empty()) page += "- Corrects: " + l.corrects() + "\n";
+    if (!l.corrects().empty()) page += "- Remark: " + l.corrects() + "\n";
   }
   return page;
 }
