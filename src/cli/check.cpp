@@ -10,26 +10,47 @@
 namespace structmat::cli {
 namespace {
 
+constexpr std::array entrywise{"banded",    "toeplitz", "hankel",
+                               "circulant", "cauchy",   "vandermonde"};
+
+bool is_entrywise(const std::string& property) {
+  return std::find(entrywise.begin(), entrywise.end(), property) != entrywise.end();
+}
+bool has_two_orders(const std::string& property) {
+  return property == "quasiseparable" || property == "semiseparable";
+}
+
+/// An option without a meaning for the property is an error: silence would pass for an answer.
+void require_meaning(const CheckOptions& options) {
+  const std::string& property = options.property;
+  const auto require = [](bool meant, const std::string& why) {
+    if (!meant) throw UsageError(why);
+  };
+  const bool two = has_two_orders(property);
+  require(two || property == "banded" || !(options.lower || options.upper),
+          property + " has one order: use --order");
+  require(!options.order || !is_entrywise(property) || property == "banded",
+          property + " has no order");
+  require(options.plot.empty() || (two && options.from != "probes"),
+          "--plot is for rank profiles of quasiseparable and semiseparable matrices");
+  require(
+      options.relative_to == "matrix" || (two && options.exact.empty() && options.from != "probes"),
+      "--relative-to block is for rank profiles in floating point");
+  require(!options.prime || options.exact == "gfp", "--prime is for --exact gfp");
+  require(!options.prove || options.exact == "rational", "--prove is for --exact rational");
+}
+
 /// Who answers for which property.
 Status check(const CheckOptions& options) {
-  static constexpr std::array entrywise{"banded",    "toeplitz", "hankel",
-                                        "circulant", "cauchy",   "vandermonde"};
-  const bool has_order =
-      options.property == "quasiseparable" || options.property == "semiseparable";
-  const bool halves = has_order || options.property == "banded" || !options.exact.empty();
-  if ((options.lower || options.upper) && !halves) {
-    throw UsageError(options.property + " has one order: use --order");
-  }
+  require_meaning(options);
   if (!options.exact.empty()) return check_exact(options);
   if (options.from == "probes") return check_probes(options);
-  if (has_order) return check_order(options);
+  if (has_two_orders(options.property)) return check_order(options);
   if (!options.from.empty()) {
     throw UsageError("--from is for quasiseparable and semiseparable, not for " + options.property);
   }
   if (options.property == "representable") return check_representable(options);
-  const bool by_entry =
-      std::find(entrywise.begin(), entrywise.end(), options.property) != entrywise.end();
-  return by_entry ? check_entrywise(options) : check_rank(options);
+  return is_entrywise(options.property) ? check_entrywise(options) : check_rank(options);
 }
 
 }  // namespace

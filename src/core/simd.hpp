@@ -102,4 +102,38 @@ struct Lanes<std::complex<R>, W> {
   }
 };
 
+/// sum + conj(x) y
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<R, W> plus_conjugate(const Lanes<R, W>& sum, const Lanes<R, W>& x,
+                                            const Lanes<R, W>& y) {
+  return {sum.v + x.v * y.v};
+}
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<std::complex<R>, W> plus_conjugate(const Lanes<std::complex<R>, W>& sum,
+                                                          const Lanes<std::complex<R>, W>& x,
+                                                          const Lanes<std::complex<R>, W>& y) {
+  return {sum.re + x.re * y.re + x.im * y.im, sum.im + x.re * y.im - x.im * y.re};
+}
+
+/// |x|^2
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Vector<R, W> square(const Lanes<R, W>& x) {
+  return x.v * x.v;
+}
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Vector<R, W> square(const Lanes<std::complex<R>, W>& x) {
+  return x.re * x.re + x.im * x.im;
+}
+
+/// c x with a real factor for each lane.
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<R, W> times(const Vector<R, W>& c, const Lanes<R, W>& x) {
+  return {c * x.v};
+}
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<std::complex<R>, W> times(const Vector<R, W>& c,
+                                                 const Lanes<std::complex<R>, W>& x) {
+  return {c * x.re, c * x.im};
+}
+
 }  // namespace structmat::simd

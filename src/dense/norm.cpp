@@ -52,8 +52,17 @@ void require_finite(const char* operation, View<const T, 2> a) {
   }
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                        \
-  template STRUCTMAT_EXPORT double frobenius_norm<T>(View<const T, 2>); \
+template <Scalar T>
+void require_square(const char* operation, View<const T, 2> a) {
+  if (a.extent(0) != a.extent(1)) {
+    throw ShapeError(std::string(operation) + ": the matrix is " + std::to_string(a.extent(0)) +
+                     " x " + std::to_string(a.extent(1)) + ", it must be square");
+  }
+}
+
+#define STRUCTMAT_INSTANTIATE(T)                                                   \
+  template STRUCTMAT_EXPORT double frobenius_norm<T>(View<const T, 2>);            \
+  template STRUCTMAT_EXPORT void require_square<T>(const char*, View<const T, 2>); \
   template STRUCTMAT_EXPORT void require_finite<T>(const char*, View<const T, 2>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 

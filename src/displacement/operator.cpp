@@ -62,23 +62,23 @@ Array<T, 2> apply_right(View<const T, 2> x, const Operator<T>& b) {
 }
 
 template <Scalar T>
-Array<T, 2> displace(const Displacement<T>& d, View<const T, 2> x) {
+Terms<T> terms(const Displacement<T>& d, View<const T, 2> x) {
   require_fit("displacement::displace", "left", d.left, x.extent(0), "rows");
   require_fit("displacement::displace", "right", d.right, x.extent(1), "columns");
-  const bool sylvester = d.kind == Kind::sylvester;
-  Array<T, 2> y = apply_left(d.left, x);
-  const Array<T, 2> z = apply_right(sylvester ? x : View<const T, 2>(y.view()), d.right);
-  for (index_t i = 0; i < x.extent(0); ++i) {
-    for (index_t j = 0; j < x.extent(1); ++j) {
-      y(i, j) = sylvester ? y(i, j) - z(i, j) : x(i, j) - z(i, j);
-    }
-  }
-  return y;
+  Array<T, 2> left = apply_left(d.left, x);
+  if (d.kind == Kind::sylvester) return {std::move(left), apply_right(x, d.right)};
+  return {to_array(x), apply_right(View<const T, 2>(left.view()), d.right)};
+}
+
+template <Scalar T>
+Array<T, 2> displace(const Displacement<T>& d, View<const T, 2> x) {
+  return difference(terms(d, x));
 }
 
 #define STRUCTMAT_INSTANTIATE(T)                                                              \
   template STRUCTMAT_EXPORT Array<T, 2> apply_left<T>(const Operator<T>&, View<const T, 2>);  \
   template STRUCTMAT_EXPORT Array<T, 2> apply_right<T>(View<const T, 2>, const Operator<T>&); \
+  template STRUCTMAT_EXPORT Terms<T> terms<T>(const Displacement<T>&, View<const T, 2>);      \
   template STRUCTMAT_EXPORT Array<T, 2> displace<T>(const Displacement<T>&, View<const T, 2>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 

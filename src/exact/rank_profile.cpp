@@ -134,10 +134,7 @@ class Sweep {
 }  // namespace
 
 std::vector<index_t> rank_profile(const Matrix<PrimeField>& m, Part part, Blocks blocks) {
-  if (m.rows() != m.cols()) {
-    throw ShapeError("exact::rank_profile: the matrix is " + std::to_string(m.rows()) + " x " +
-                     std::to_string(m.cols()) + ", it must be square");
-  }
+  detail::require_square("exact::rank_profile", m);
   return Sweep(m, part, blocks).ranks();
 }
 

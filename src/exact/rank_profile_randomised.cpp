@@ -71,10 +71,7 @@ class Projection {
 }  // namespace
 
 Verdict randomised(const Matrix<PrimeField>& m, Order order, std::uint64_t seed) {
-  if (m.rows() != m.cols()) {
-    throw ShapeError("exact::randomised: the matrix is " + std::to_string(m.rows()) + " x " +
-                     std::to_string(m.cols()) + ", it must be square");
-  }
+  detail::require_square("exact::randomised", m);
   if (order.lower < 0 || order.upper < 0) {
     throw DomainError("exact::randomised: the order asked for is (" + std::to_string(order.lower) +
                       ", " + std::to_string(order.upper) + "), it must not be negative");

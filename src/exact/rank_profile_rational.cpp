@@ -33,10 +33,7 @@ void raise(std::vector<index_t>& ranks, const std::vector<index_t>& others) {
 
 RationalRankProfile rank_profile(const Matrix<RationalField>& m, const RationalOptions& options) {
   constexpr auto operation = "exact::rank_profile: ";
-  if (m.rows() != m.cols()) {
-    throw ShapeError(operation + std::string("the matrix is ") + std::to_string(m.rows()) + " x " +
-                     std::to_string(m.cols()) + ", it must be square");
-  }
+  detail::require_square("exact::rank_profile", m);
   if (options.primes < (options.deterministic ? 0 : 1)) {
     throw DomainError(operation + std::to_string(options.primes) +
                       " primes are asked for, at least one is needed");

@@ -113,25 +113,13 @@ class Text {
 };
 
 Matrix<RationalField> from_npy(std::span<const std::byte> bytes, const std::string& name) {
-  const io::DenseMatrix matrix = io::parse_npy(bytes, name);
-  const auto refuse_complex = [&]() -> Matrix<RationalField> {
+  io::DenseMatrix matrix = io::parse_npy(bytes, name);
+  const bool is_complex =
+      std::visit([]<Scalar T>(const Array<T, 2>&) { return is_complex_v<T>; }, matrix);
+  if (is_complex) {
     throw Unsupported(std::string(operation) + ": " + name + ": complex matrices are not read");
-  };
-  return std::visit(
-      [&]<Scalar T>(const Array<T, 2>& m) {
-        if constexpr (is_complex_v<T>) {
-          return refuse_complex();
-        } else {
-          Matrix<RationalField> result({}, m.extent(0), m.extent(1));
-          for (index_t i = 0; i < m.extent(0); ++i) {
-            for (index_t j = 0; j < m.extent(1); ++j) {
-              result(i, j) = Rational::from_double(double(m(i, j)));
-            }
-          }
-          return result;
-        }
-      },
-      matrix);
+  }
+  return from_double(io::convert<double>(std::move(matrix)));
 }
 
 }  // namespace

@@ -41,10 +41,7 @@ template <Scalar T>
 FromDense<T> from_dense(View<const T, 2> m, const FromDenseOptions& options) {
   constexpr auto operation = "quasiseparable::from_dense";
   const index_t n = m.extent(0);
-  if (m.extent(1) != n) {
-    throw ShapeError(std::string(operation) + ": the matrix is " + std::to_string(n) + " x " +
-                     std::to_string(m.extent(1)) + ", it must be square");
-  }
+  dense::require_square(operation, m);
   require_tolerance(options.tolerance);
   require_tolerance(options.absolute_tolerance);
   if (options.block_size && *options.block_size < 1) {

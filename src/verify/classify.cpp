@@ -9,6 +9,7 @@
 #include "structmat/verify/displacement_rank.hpp"
 #include "structmat/verify/entrywise.hpp"
 #include "structmat/verify/rank_profile.hpp"
+#include "verify/half.hpp"
 
 namespace structmat::verify {
 namespace {
@@ -148,10 +149,7 @@ std::vector<Finding> classify(View<const T, 2> a, const ClassifyOptions& options
   dense::require_finite(operation, a);
   const double tolerance =
       options.tolerance.value_or(double(std::max(a.extent(0), a.extent(1))) * double(epsilon<T>));
-  if (!(tolerance >= 0)) {
-    throw DomainError(std::string(operation) + ": the tolerance is " + std::to_string(tolerance) +
-                      ", it must be at least 0");
-  }
+  require_tolerance(operation, tolerance);
   if (a.empty()) return {};
   return Classifier<T>(a, tolerance).run();
 }

@@ -184,18 +184,8 @@ Completion<T> complete_diagonal(const Quasiseparable<T, K>& m, const CompletionO
     require_fit(operation, m.partition, m.lower, m.diagonal);
     require_finite(operation, "lower", m.lower);
     require_finite(operation, "diagonal", m.diagonal.all());
-    SumOfSquares inside;
-    for (index_t i = 0; i < m.partition.blocks(); ++i) {
-      const auto block = m.diagonal.block(0, i);
-      for (index_t row = 0; row < block.extent(0); ++row) {
-        for (index_t j = 0; j < row; ++j) {
-          inside.add(double(std::abs(std::real(block(row, j)))));
-          inside.add(double(std::abs(std::imag(block(row, j)))));
-        }
-      }
-    }
     const BlockSteps<T> steps{m.partition, m.lower, m.diagonal, false, 1, true};
-    return complete(steps, m.size(), inside, options);
+    return complete(steps, m.size(), squares_inside(m.partition, m.diagonal, 0), options);
   } else {
     const auto all = quasiseparable::checked(m.view(), operation);
     require_one(operation, all.batch());
@@ -207,10 +197,7 @@ template <Scalar T>
 Completion<T> complete_diagonal(View<const T, 2> m, const CompletionOptions& options) {
   require_options(options);
   const index_t n = m.extent(0);
-  if (m.extent(1) != n) {
-    throw ShapeError(std::string(operation) + ": the matrix is " + std::to_string(n) + " x " +
-                     std::to_string(m.extent(1)) + ", it must be square");
-  }
+  dense::require_square(operation, m);
   dense::require_finite(operation, m);
   Array<T, 2> triangle({n, n});
   for (index_t i = 0; i < n; ++i) {

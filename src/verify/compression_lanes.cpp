@@ -10,20 +10,10 @@ namespace structmat::verify {
 namespace {
 
 using simd::Lanes;
+using simd::plus_conjugate;
+using simd::square;
+using simd::times;
 using simd::Vector;
-
-/// sum + conj(a) b
-template <class R, int W>
-STRUCTMAT_INLINE Lanes<R, W> plus_conjugate(const Lanes<R, W>& sum, const Lanes<R, W>& a,
-                                            const Lanes<R, W>& b) {
-  return {sum.v + a.v * b.v};
-}
-template <class R, int W>
-STRUCTMAT_INLINE Lanes<std::complex<R>, W> plus_conjugate(const Lanes<std::complex<R>, W>& sum,
-                                                          const Lanes<std::complex<R>, W>& a,
-                                                          const Lanes<std::complex<R>, W>& b) {
-  return {sum.re + a.re * b.re + a.im * b.im, sum.im + a.re * b.im - a.im * b.re};
-}
 
 /// sum - a b
 template <class R, int W>
@@ -45,25 +35,6 @@ STRUCTMAT_INLINE Lanes<R, W> negated(const Lanes<R, W>& a) {
 template <class R, int W>
 STRUCTMAT_INLINE Lanes<std::complex<R>, W> negated(const Lanes<std::complex<R>, W>& a) {
   return {-a.re, -a.im};
-}
-
-template <class R, int W>
-STRUCTMAT_INLINE Vector<R, W> square(const Lanes<R, W>& a) {
-  return a.v * a.v;
-}
-template <class R, int W>
-STRUCTMAT_INLINE Vector<R, W> square(const Lanes<std::complex<R>, W>& a) {
-  return a.re * a.re + a.im * a.im;
-}
-
-template <class R, int W>
-STRUCTMAT_INLINE Lanes<R, W> times(const Vector<R, W>& c, const Lanes<R, W>& a) {
-  return {c * a.v};
-}
-template <class R, int W>
-STRUCTMAT_INLINE Lanes<std::complex<R>, W> times(const Vector<R, W>& c,
-                                                 const Lanes<std::complex<R>, W>& a) {
-  return {c * a.re, c * a.im};
 }
 
 template <Scalar T>

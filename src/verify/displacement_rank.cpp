@@ -9,18 +9,13 @@ template <Scalar T>
 RankReport displacement_rank(View<const T, 2> x, const displacement::Displacement<T>& d,
                              const RankOptions& options) {
   dense::require_finite("verify::displacement_rank", x);
-  const Array<T, 2> difference = displacement::displace(d, x);
+  displacement::Terms<T> both = displacement::terms(d, x);
   RankOptions with_reference = options;
   if (!options.reference) {
-    const auto norm = [](const Array<T, 2>& a) { return dense::frobenius_norm<T>(a.view()); };
-    const Array<T, 2> left = displacement::apply_left(d.left, x);
-    const bool sylvester = d.kind == displacement::Kind::sylvester;
     with_reference.reference =
-        sylvester ? norm(left) + norm(displacement::apply_right(x, d.right))
-                  : dense::frobenius_norm<T>(x) +
-                        norm(displacement::apply_right(View<const T, 2>(left.view()), d.right));
+        dense::frobenius_norm<T>(both.first.view()) + dense::frobenius_norm<T>(both.second.view());
   }
-  RankReport report = low_rank(difference, with_reference);
+  RankReport report = low_rank(difference(std::move(both)), with_reference);
   report.property = "displacement rank";
   return report;
 }

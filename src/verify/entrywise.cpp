@@ -7,6 +7,7 @@
 #include "core/instantiate.hpp"
 #include "structmat/core/error.hpp"
 #include "structmat/dense/norm.hpp"
+#include "verify/half.hpp"
 
 namespace structmat::verify {
 namespace {
@@ -23,19 +24,8 @@ double checked_tolerance(const char* structure, const View<const T, 2>& a,
   dense::require_finite(operation.c_str(), a);
   const double tolerance =
       options.tolerance.value_or(double(std::max(a.extent(0), a.extent(1))) * double(epsilon<T>));
-  if (!(tolerance >= 0)) {
-    throw DomainError(operation + ": the tolerance is " + std::to_string(tolerance) +
-                      ", it must be at least 0");
-  }
+  require_tolerance(operation, tolerance);
   return tolerance;
-}
-
-template <Scalar T>
-void require_square(const char* structure, const View<const T, 2>& a) {
-  if (a.extent(0) != a.extent(1)) {
-    throw ShapeError(name_of(structure) + ": the matrix is " + std::to_string(a.extent(0)) + " x " +
-                     std::to_string(a.extent(1)) + ", it must be square");
-  }
 }
 
 /// Fills in the deviation, where measure(i, j) is that of one entry.
@@ -114,7 +104,7 @@ HankelFound<T> hankel(View<const T, 2> a, const EntrywiseOptions& options) {
 
 template <Scalar T>
 CirculantFound<T> circulant(View<const T, 2> a, const EntrywiseOptions& options) {
-  require_square("circulant", a);
+  dense::require_square("verify::circulant", a);
   const double tolerance = checked_tolerance("circulant", a, options);
   CirculantFound<T> found;
   const index_t n = a.extent(0);
@@ -163,7 +153,7 @@ Deviation triangular(View<const T, 2> a, Part part, const EntrywiseOptions& opti
 
 template <Scalar T>
 Deviation symmetric(View<const T, 2> a, const EntrywiseOptions& options) {
-  require_square("symmetric", a);
+  dense::require_square("verify::symmetric", a);
   const double tolerance = checked_tolerance("symmetric", a, options);
   Deviation found;
   measure_by_norm(found, a, tolerance, [&](index_t i, index_t j) { return a(j, i); });
@@ -172,7 +162,7 @@ Deviation symmetric(View<const T, 2> a, const EntrywiseOptions& options) {
 
 template <Scalar T>
 Deviation hermitian(View<const T, 2> a, const EntrywiseOptions& options) {
-  require_square("hermitian", a);
+  dense::require_square("verify::hermitian", a);
   const double tolerance = checked_tolerance("hermitian", a, options);
   Deviation found;
   measure_by_norm(found, a, tolerance, [&](index_t i, index_t j) { return conjugate(a(j, i)); });

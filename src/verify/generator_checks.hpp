@@ -101,6 +101,20 @@ void require_finite(const std::string& operation, const std::string& name,
   require_finite(operation, name + ".a", triangle.all_a());
 }
 
+/// The squares of the entries (i, j), j < i + extra, of the diagonal blocks.
+template <Scalar T>
+SumOfSquares squares_inside(const Partition& partition, const BlockDiagonal<T>& diagonal,
+                            index_t extra) {
+  SumOfSquares sum;
+  for (index_t i = 0; i < partition.blocks(); ++i) {
+    const View<const T, 2> block = diagonal.block(0, i);
+    for (index_t row = 0; row < block.extent(0); ++row) {
+      for (index_t j = 0; j < row + extra; ++j) sum.add(block(row, j));
+    }
+  }
+  return sum;
+}
+
 /// Throws when the blocks do not fit the partition.
 template <Scalar T>
 void require_fit(const std::string& operation, const Partition& partition,

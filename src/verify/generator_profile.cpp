@@ -11,13 +11,6 @@
 namespace structmat::verify {
 namespace {
 
-/// |v|^2 added without overflow.
-template <Scalar T>
-void add_square(SumOfSquares& sum, const T& v) {
-  sum.add(double(std::abs(std::real(v))));
-  sum.add(double(std::abs(std::imag(v))));
-}
-
 /// Blocks of the last window that lie before entry `entries` of n.
 template <class Triangle>
 index_t entries_of(const Walk<Triangle>& walk) {
@@ -163,7 +156,7 @@ Report quasiseparable(const QuasiseparableView<T, K>& matrix, const Options& opt
              upper = strictly_upper(quasiseparable_name, m);
   require_finite<T, 1>(quasiseparable_name, "d", m.d.select(0, 0), 0, m.size());
   SumOfSquares diagonal;
-  for (index_t i = 0; i < m.size(); ++i) add_square(diagonal, m.d(0, i));
+  for (index_t i = 0; i < m.size(); ++i) diagonal.add(m.d(0, i));
   Report report = check(quasiseparable_name, m.size(), 0, lower, &upper, diagonal,
                         tolerance_of<T>(options, m.size()), options);
   report.property = "quasiseparable";
@@ -174,7 +167,7 @@ template <Scalar T>
 Report quasiseparable(const Quasiseparable<T, transition::Block>& m, const Options& options) {
   const BlockSides<T> sides(quasiseparable_name, m);
   SumOfSquares diagonal;
-  for (const T& v : m.diagonal.all()) add_square(diagonal, v);
+  for (const T& v : m.diagonal.all()) diagonal.add(v);
   Report report = check(quasiseparable_name, m.size(), 0, sides.lower, &sides.upper, diagonal,
                         tolerance_of<T>(options, m.size()), options);
   report.property = "quasiseparable";
@@ -194,15 +187,9 @@ Report semiseparable(const SemiseparableView<T, K>& matrix, const Options& optio
 template <Scalar T>
 Report semiseparable(const Semiseparable<T, transition::Block>& m, const Options& options) {
   const auto lower = block_triangle(semiseparable_name, m);
-  SumOfSquares diagonal;
-  for (index_t i = 0; i < m.partition.blocks(); ++i) {
-    const auto block = m.diagonal.block(0, i);
-    for (index_t row = 0; row < block.extent(0); ++row) {
-      for (index_t j = 0; j <= row; ++j) add_square(diagonal, block(row, j));
-    }
-  }
-  Report report = check(semiseparable_name, m.size(), 1, lower, {}, diagonal,
-                        tolerance_of<T>(options, m.size()), options);
+  Report report =
+      check(semiseparable_name, m.size(), 1, lower, {}, squares_inside(m.partition, m.diagonal, 1),
+            tolerance_of<T>(options, m.size()), options);
   report.property = "semiseparable";
   return report;
 }

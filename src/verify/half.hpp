@@ -37,12 +37,16 @@ struct Half {
   }
 };
 
-inline void require_tolerance_and_order(const std::string& operation, double tolerance,
-                                        const std::optional<Order>& order) {
+inline void require_tolerance(const std::string& operation, double tolerance) {
   if (!(tolerance >= 0)) {
     throw DomainError(operation + ": the tolerance is " + std::to_string(tolerance) +
                       ", it must be at least 0");
   }
+}
+
+inline void require_tolerance_and_order(const std::string& operation, double tolerance,
+                                        const std::optional<Order>& order) {
+  require_tolerance(operation, tolerance);
   if (order && (order->lower < 0 || order->upper < 0)) {
     throw DomainError(operation + ": the order asked for is (" + std::to_string(order->lower) +
                       ", " + std::to_string(order->upper) + "), it must not be negative");

@@ -10,25 +10,13 @@ namespace structmat::verify {
 namespace {
 
 using simd::Lanes;
+using simd::plus_conjugate;
 
 template <Scalar T>
 inline constexpr int width = LaneBidiagonal<T>::lanes;
 /// Real vectors that stand for one number in every lane.
 template <Scalar T>
 inline constexpr int parts = is_complex_v<T> ? 2 : 1;
-
-/// sum + conj(x) y
-template <RealScalar R, int W>
-STRUCTMAT_INLINE Lanes<R, W> plus_inner(const Lanes<R, W>& sum, const Lanes<R, W>& x,
-                                        const Lanes<R, W>& y) {
-  return {sum.v + x.v * y.v};
-}
-template <RealScalar R, int W>
-STRUCTMAT_INLINE Lanes<std::complex<R>, W> plus_inner(const Lanes<std::complex<R>, W>& sum,
-                                                      const Lanes<std::complex<R>, W>& x,
-                                                      const Lanes<std::complex<R>, W>& y) {
-  return {sum.re + x.re * y.re + x.im * y.im, sum.im + x.re * y.im - x.im * y.re};
-}
 
 /// sum + x y
 template <RealScalar R, int W>
@@ -43,17 +31,6 @@ STRUCTMAT_INLINE Lanes<std::complex<R>, W> plus_product(const Lanes<std::complex
   return {sum.re + x.re * y.re - x.im * y.im, sum.im + x.re * y.im + x.im * y.re};
 }
 
-/// factor x with a real factor.
-template <RealScalar R, int W>
-STRUCTMAT_INLINE Lanes<R, W> scaled(const Lanes<R, W>& x, const Lanes<R, W>& factor) {
-  return {factor.v * x.v};
-}
-template <RealScalar R, int W>
-STRUCTMAT_INLINE Lanes<std::complex<R>, W> scaled(const Lanes<std::complex<R>, W>& x,
-                                                  const Lanes<R, W>& factor) {
-  return {factor.v * x.re, factor.v * x.im};
-}
-
 /// x + y
 template <RealScalar R, int W>
 STRUCTMAT_INLINE Lanes<R, W> sum_of(const Lanes<R, W>& x, const Lanes<R, W>& y) {
@@ -63,16 +40,6 @@ template <RealScalar R, int W>
 STRUCTMAT_INLINE Lanes<std::complex<R>, W> sum_of(const Lanes<std::complex<R>, W>& x,
                                                   const Lanes<std::complex<R>, W>& y) {
   return {x.re + y.re, x.im + y.im};
-}
-
-/// |x|^2
-template <RealScalar R, int W>
-STRUCTMAT_INLINE Lanes<R, W> square(const Lanes<R, W>& x) {
-  return {x.v * x.v};
-}
-template <RealScalar R, int W>
-STRUCTMAT_INLINE Lanes<R, W> square(const Lanes<std::complex<R>, W>& x) {
-  return {x.re * x.re + x.im * x.im};
 }
 
 /// The reflection I - factor v v^H that maps a vector x of `length` numbers, `step` apart, to a
@@ -88,7 +55,7 @@ STRUCTMAT_INLINE void reflector(index_t length, const real_t<T>* x, index_t step
   Lanes<R, W> tail = Lanes<R, W>::zero();
   for (index_t i = 1; i < length; ++i) {
     const auto value = Lanes<T, W>::load(x + i * step);
-    tail.v += square(value).v;
+    tail.v += simd::square(value);
     value.store(v + i * number);
   }
   alignas(64) R below[W];
@@ -125,16 +92,17 @@ STRUCTMAT_CLONES void bidiagonalise(index_t rows, index_t columns, real_t<T>* x,
     // From the left: column j. w = -factor v^H X, X += v w.
     reflector<T>(rows - j, x + j * row + j * step, row, v, minus, squares + 2 * j * W);
     if (j + 1 == columns) break;
-    const auto left = Lanes<R, W>::load(minus);
+    const auto left = simd::load<simd::Vector<R, W>>(minus);
     for (index_t k = j + 1; k < columns; ++k) L::zero().store(w + k * step);
     for (index_t i = j; i < rows; ++i) {
       const L vi = L::load(v + (i - j) * step);
       for (index_t k = j + 1; k < columns; ++k) {
-        plus_inner(L::load(w + k * step), vi, L::load(x + i * row + k * step)).store(w + k * step);
+        plus_conjugate(L::load(w + k * step), vi, L::load(x + i * row + k * step))
+            .store(w + k * step);
       }
     }
     for (index_t k = j + 1; k < columns; ++k) {
-      scaled(L::load(w + k * step), left).store(w + k * step);
+      simd::times(left, L::load(w + k * step)).store(w + k * step);
     }
     for (index_t i = j; i < rows; ++i) {
       const L vi = L::load(v + (i - j) * step);
@@ -147,17 +115,17 @@ STRUCTMAT_CLONES void bidiagonalise(index_t rows, index_t columns, real_t<T>* x,
     // v^T).
     const index_t first = j + 1, length = columns - first;
     reflector<T>(length, x + j * row + first * step, step, v, minus, squares + (2 * j + 1) * W);
-    const auto right = Lanes<R, W>::load(minus);
+    const auto right = simd::load<simd::Vector<R, W>>(minus);
     for (index_t i = first; i < rows; ++i) {
       R* at = x + i * row + first * step;
       L even = L::zero(), odd = L::zero();
       index_t k = 0;
       for (; k + 2 <= length; k += 2) {
-        even = plus_inner(even, L::load(v + k * step), L::load(at + k * step));
-        odd = plus_inner(odd, L::load(v + (k + 1) * step), L::load(at + (k + 1) * step));
+        even = plus_conjugate(even, L::load(v + k * step), L::load(at + k * step));
+        odd = plus_conjugate(odd, L::load(v + (k + 1) * step), L::load(at + (k + 1) * step));
       }
-      if (k < length) even = plus_inner(even, L::load(v + k * step), L::load(at + k * step));
-      const L factor = scaled(sum_of(even, odd), right);
+      if (k < length) even = plus_conjugate(even, L::load(v + k * step), L::load(at + k * step));
+      const L factor = simd::times(right, sum_of(even, odd));
       for (k = 0; k < length; ++k) {
         plus_product(L::load(at + k * step), factor, L::load(v + k * step)).store(at + k * step);
       }

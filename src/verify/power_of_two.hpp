@@ -55,8 +55,12 @@ class SumOfSquares {
     sum_ += times_power(v * v, 2 * std::max(e - exponent_, index_t{-4096}));
   }
   void add(const SumOfSquares& other) { add(std::sqrt(other.sum_), other.exponent_); }
-  void add(double v) {
-    if (v != 0) add(times_power(v, -exponent_of(v)), exponent_of(v));
+  /// |v|^2, whatever the size of v.
+  template <Scalar T>
+  void add(const T& v) {
+    for (const double part : {double(std::real(v)), double(std::imag(v))}) {
+      if (part != 0) add(times_power(part, -exponent_of(part)), exponent_of(part));
+    }
   }
 
   /// The root is root() 2^exponent().

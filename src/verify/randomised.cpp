@@ -180,10 +180,7 @@ template <Scalar T>
 RandomisedReport randomised(View<const T, 2> a, const RandomisedOptions& options) {
   check_options(options);
   const index_t n = a.extent(0);
-  if (n != a.extent(1)) {
-    throw ShapeError(std::string(operation) + ": the matrix is " + std::to_string(n) + " x " +
-                     std::to_string(a.extent(1)) + ", it must be square");
-  }
+  dense::require_square(operation, a);
   dense::require_finite(operation, a);
   RandomisedReport report;
   report.size = n;

@@ -191,21 +191,13 @@ Report check(const char* operation, View<const T, 2> m, index_t extra, bool with
   return report;
 }
 
-template <Scalar T>
-void require_square(const char* operation, const View<const T, 2>& m) {
-  if (m.extent(0) != m.extent(1)) {
-    throw ShapeError(std::string(operation) + ": the matrix is " + std::to_string(m.extent(0)) +
-                     " x " + std::to_string(m.extent(1)) + ", it must be square");
-  }
-  dense::require_finite(operation, m);
-}
-
 }  // namespace
 
 template <Scalar T>
 Report quasiseparable(View<const T, 2> m, const Options& options) {
   constexpr auto operation = "verify::quasiseparable";
-  require_square(operation, m);
+  dense::require_square(operation, m);
+  dense::require_finite(operation, m);
   Report report = check(operation, m, 0, true, true, options);
   report.property = "quasiseparable";
   return report;
@@ -214,7 +206,8 @@ Report quasiseparable(View<const T, 2> m, const Options& options) {
 template <Scalar T>
 Report semiseparable(View<const T, 2> m, const Options& options) {
   constexpr auto operation = "verify::semiseparable";
-  require_square(operation, m);
+  dense::require_square(operation, m);
+  dense::require_finite(operation, m);
   const bool lower = is_lower_triangular<T>(m);
   const bool upper = !lower && is_lower_triangular<T>(m.transposed());
   Report report = check(operation, m, 1, !upper, !lower, options);

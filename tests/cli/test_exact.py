@@ -55,7 +55,9 @@ class Exact(Tool):
                                              field)["rank"], 2)
         semi = self.check_json("z.txt", "--property", "semiseparable", "--exact", "rational")
         self.assertEqual(semi["order"], {"lower": 2, "upper": 0})
-        for arguments in [["--property", "toeplitz"], ["--property", "low-rank", "--tolerance", 1],
+        for arguments in [["--property", "low-rank", "--lower", 1],
+                          ["--property", "quasiseparable", "--prime", 5],
+                          ["--property", "toeplitz"], ["--property", "low-rank", "--tolerance", 1],
                           ["--property", "quasiseparable", "--from", "probes", "--order", 1],
                           ["--property", "displacement", "--left", "diag:x.npy"]]:
             self.refusal("check", "t.txt", "--exact", "rational", *arguments)

@@ -75,6 +75,9 @@ class Structures(Tool):
                           ["--property", "displacement", "--left", "z:one"],
                           ["--property", "semiseparable", "--from", "generators"],
                           ["--property", "quasiseparable", "--prime", 5],
+                          ["--property", "toeplitz", "--plot", "t.svg"],
+                          ["--property", "toeplitz", "--order", 2],
+                          ["--property", "low-rank", "--relative-to", "block"],
                           ["--property", "quasiseparable", "--order", 1, "--lower", 1]]:
             self.refusal("check", "a.npy", *arguments)
 

@@ -42,6 +42,16 @@ class Random {
   std::mt19937_64 engine_;
 };
 
+/// The m x n matrix of entry(i, j).
+template <Scalar T, class Entry>
+Array<T, 2> matrix(index_t m, index_t n, const Entry& entry) {
+  Array<T, 2> a({m, n});
+  for (index_t i = 0; i < m; ++i) {
+    for (index_t j = 0; j < n; ++j) a(i, j) = entry(i, j);
+  }
+  return a;
+}
+
 /// A scale for transitions that keeps products of them from growing.
 template <transition::Uniform K>
 double contraction(index_t r) {

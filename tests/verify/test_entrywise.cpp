@@ -10,15 +10,6 @@ using namespace structmat::test;
 
 namespace {
 
-template <Scalar T, class Entry>
-Array<T, 2> matrix(index_t m, index_t n, const Entry& entry) {
-  Array<T, 2> a({m, n});
-  for (index_t i = 0; i < m; ++i) {
-    for (index_t j = 0; j < n; ++j) a(i, j) = entry(i, j);
-  }
-  return a;
-}
-
 template <class T>
 View<const T, 2> in(const Array<T, 2>& a) {
   return a.view();

@@ -16,4 +16,8 @@ double frobenius_norm(View<const T, 2> a);
 template <Scalar T>
 void require_finite(const char* operation, View<const T, 2> a);
 
+/// Throws ShapeError "operation: the matrix is 2 x 3, it must be square".
+template <Scalar T>
+void require_square(const char* operation, View<const T, 2> a);
+
 }  // namespace structmat::dense

@@ -77,6 +77,23 @@ Displacement<T> cauchy(std::vector<T> s, std::vector<T> t) {
   return {Kind::sylvester, diagonal(std::move(s)), diagonal(std::move(t))};
 }
 
+/// The two matrices whose difference a displacement is: A X and X B, or X and A X B.
+template <Scalar T>
+struct Terms {
+  Array<T, 2> first, second;
+};
+
+/// d, x, cost, errors: as displace.
+template <Scalar T>
+Terms<T> terms(const Displacement<T>& d, View<const T, 2> x);
+
+/// first - second, in the memory of first.
+template <Scalar T>
+Array<T, 2> difference(Terms<T> both) {
+  for (index_t i = 0; i < both.first.size(); ++i) both.first.data()[i] -= both.second.data()[i];
+  return std::move(both.first);
+}
+
 /// A X - X B or X - A X B as a dense matrix.
 ///
 /// d: for an m x n matrix X a diagonal on the left has m numbers, one on the right n; x: (m, n) in,

@@ -13,27 +13,13 @@
 
 #include "structmat/exact/quasiseparable.hpp"
 #include "structmat/exact/rank_profile.hpp"
+#include "structmat/verify/completion.hpp"
 
 namespace structmat::exact {
 
-/// Which values an entry of the diagonal may have.
-enum class Freedom {
-  forced,  ///< one: any other makes the rank of its block N + 1
-  unique,  ///< one gives the least rank, any other one more, which N allows
-  free     ///< all give the same rank
-};
-
-/// d_k and the ranks that decide on it.
+using verify::Freedom;
 template <Field F>
-struct DiagonalEntry {
-  Freedom freedom = Freedom::free;
-  typename F::Element value{};  ///< of the least rank; 0 where all are
-  index_t rank_left = 0;        ///< of H_k
-  index_t rank_below = 0;       ///< of H_{k+1}
-  index_t rank_common = 0;      ///< of G
-
-  index_t least_rank() const { return rank_left + rank_below - rank_common; }
-};
+using DiagonalEntry = verify::DiagonalEntry<typename F::Element>;
 
 /// Outcome of complete_diagonal.
 template <Field F>

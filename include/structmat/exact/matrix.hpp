@@ -224,13 +224,20 @@ Echelon<F> echelon(Matrix<F> a) {
   return {a.block(0, static_cast<index_t>(columns.size()), 0, n), columns, std::move(t)};
 }
 
+namespace detail {
+template <Field F>
+void require_square(const char* operation, const Matrix<F>& m) {
+  if (m.rows() != m.cols()) {
+    throw ShapeError(std::string(operation) + ": the matrix is " + std::to_string(m.rows()) +
+                     " x " + std::to_string(m.cols()) + ", it must be square");
+  }
+}
+}  // namespace detail
+
 /// A^-1, or nothing when A is singular. Throws ShapeError when A is not square.
 template <Field F>
 std::optional<Matrix<F>> inverse(const Matrix<F>& a) {
-  if (a.rows() != a.cols()) {
-    throw ShapeError("exact::inverse: the matrix is " + std::to_string(a.rows()) + " x " +
-                     std::to_string(a.cols()) + ", it must be square");
-  }
+  detail::require_square("exact::inverse", a);
   Echelon<F> e = echelon(a);
   if (e.rank() < a.rows()) return std::nullopt;
   return std::move(e.transform);

@@ -110,14 +110,6 @@ void require_same(const char* operation, const Quasiseparable<F>& x, const Quasi
 }
 
 template <Field F>
-void require_square(const char* operation, const Matrix<F>& m) {
-  if (m.rows() != m.cols()) {
-    throw ShapeError(std::string(operation) + ": the matrix is " + std::to_string(m.rows()) +
-                     " x " + std::to_string(m.cols()) + ", it must be square");
-  }
-}
-
-template <Field F>
 Matrix<F> single(const F& field, const typename F::Element& x) {
   Matrix<F> m(field, 1, 1);
   m(0, 0) = x;

@@ -11,6 +11,7 @@
 
 #include "structmat/exact/matrix.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
+#include "structmat/verify/rank_profile.hpp"
 
 namespace structmat::exact {
 
@@ -22,7 +23,7 @@ struct RankProfile {
 };
 
 enum class Blocks { strict, with_diagonal };
-enum class Part { lower, upper };
+using verify::Part;
 
 /// Ranks of the blocks of both triangles. m: n x n.
 ///

@@ -33,8 +33,8 @@ enum class Freedom {
   free     ///< all give the same rank
 };
 
-/// d_k and the ranks that decide on it.
-template <Scalar T>
+/// d_k and the ranks that decide on it; T: a scalar, or an element of an exact field.
+template <class T>
 struct DiagonalEntry {
   Freedom freedom = Freedom::free;
   T value{};                ///< of the least rank; 0 where all are

@@ -77,10 +77,7 @@ inline Completion<FloatingField> complete_diagonal(const Matrix<FloatingField>& 
   result.completable = found.completable;
   result.blocking = found.blocking;
   result.minimal_order = found.minimal_order;
-  for (const auto& entry : found.entries) {
-    result.entries.push_back({static_cast<Freedom>(entry.freedom), entry.value, entry.rank_left,
-                              entry.rank_below, entry.rank_common});
-  }
+  result.entries = found.entries;
   return result;
 }
 

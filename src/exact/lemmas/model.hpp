@@ -2,6 +2,7 @@
 /// How a lemma is written down: its words, and one generic body for all fields.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -47,27 +48,27 @@ struct LemmaSizes {
   std::function<index_t(index_t)> breaking = [](index_t order) { return 2 * order + 5; };
 };
 
-/// instance(workbench, case) -> bool, for a workbench over any field.
-template <class Instance>
-Lemma lemma(LemmaText text, Instance instance, LemmaSizes sizes = {}) {
-  auto model = std::make_shared<LemmaModel>();
-  model->text = std::move(text);
-  model->smallest = std::move(sizes.smallest);
-  model->breaking = std::move(sizes.breaking);
-  std::apply([&](auto&... body) { ((body.instance = instance), ...); }, model->bodies);
-  return Lemma(std::move(model));
-}
+/// Stands for the witness of a statement that has none.
+struct NoWitness {};
 
-/// witness(workbench) -> std::optional<std::string>, for a workbench over any field.
+/// instance(workbench, case) -> bool and witness(workbench) -> std::optional<std::string>, for a
+/// workbench over any field.
 template <class Instance, class Witness>
 Lemma lemma(LemmaText text, Instance instance, Witness witness, LemmaSizes sizes = {}) {
   auto model = std::make_shared<LemmaModel>();
   model->text = std::move(text);
   model->smallest = std::move(sizes.smallest);
   model->breaking = std::move(sizes.breaking);
-  std::apply([&](auto&... body) { ((body.instance = instance, body.witness = witness), ...); },
-             model->bodies);
+  const auto fill = [&](auto& body) {
+    body.instance = instance;
+    if constexpr (!std::same_as<Witness, NoWitness>) body.witness = witness;
+  };
+  std::apply([&](auto&... body) { (fill(body), ...); }, model->bodies);
   return Lemma(std::move(model));
+}
+template <class Instance>
+Lemma lemma(LemmaText text, Instance instance, LemmaSizes sizes = {}) {
+  return lemma(std::move(text), std::move(instance), NoWitness{}, std::move(sizes));
 }
 
 /// `words` if all of what was checked is true.
