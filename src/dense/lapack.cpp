@@ -40,6 +40,12 @@ void require(lapack_int info, const char* operation, const char* routine) {
     if constexpr (std::same_as<T, std::complex<double>>) LAPACK_z##routine(__VA_ARGS__); \
   }()
 
+#define STRUCTMAT_DISPATCH_COMPLEX(T, routine, ...)                                      \
+  [&] {                                                                                  \
+    if constexpr (std::same_as<T, std::complex<float>>) LAPACK_c##routine(__VA_ARGS__);  \
+    if constexpr (std::same_as<T, std::complex<double>>) LAPACK_z##routine(__VA_ARGS__); \
+  }()
+
 template <Scalar T>
 void gesvd(const char* operation, char job_vh, const View<const T, 2>& a,
            const View<real_t<T>, 1>& s, const View<T, 2>& vh) {
@@ -98,6 +104,81 @@ void qr_factor(View<T, 2> a) {
 }
 
 template <Scalar T>
+void qr_factor(View<T, 2> a, View<T, 1> tau) {
+  constexpr auto operation = "dense::qr_factor";
+  const auto m = static_cast<lapack_int>(a.extent(0)), n = static_cast<lapack_int>(a.extent(1));
+  const lapack_int smaller = std::min(m, n);
+  if (tau.extent(0) != smaller || (smaller > 1 && tau.stride(0) != 1)) {
+    throw ShapeError(std::string(operation) + ": tau has " + std::to_string(tau.extent(0)) +
+                     " entries, the matrix " + std::to_string(smaller) + " reflectors");
+  }
+  if (smaller == 0) return;
+  const lapack_int lda = leading(a, operation), length = 32 * n;
+  Array<T, 1> work({length}, uninitialized);
+  lapack_int info = 0;
+  STRUCTMAT_DISPATCH(T, geqrf, &m, &n, a.data(), &lda, tau.data(), work.data(), &length, &info);
+  require(info, operation, "geqrf");
+}
+
+template <Scalar T>
+void form_q(View<T, 2> a, View<const T, 1> tau) {
+  constexpr auto operation = "dense::form_q";
+  const auto m = static_cast<lapack_int>(a.extent(0)), n = static_cast<lapack_int>(a.extent(1)),
+             k = static_cast<lapack_int>(tau.extent(0));
+  if (n > m || k > n) {
+    throw ShapeError(std::string(operation) + ": " + std::to_string(n) + " columns of " +
+                     std::to_string(m) + " rows from " + std::to_string(k) + " reflectors");
+  }
+  if (n == 0) return;
+  const lapack_int lda = leading(a, operation), length = 32 * n;
+  Array<T, 1> work({length}, uninitialized);
+  lapack_int info = 0;
+  if constexpr (std::same_as<T, float>) {
+    LAPACK_sorgqr(&m, &n, &k, a.data(), &lda, tau.data(), work.data(), &length, &info);
+  } else if constexpr (std::same_as<T, double>) {
+    LAPACK_dorgqr(&m, &n, &k, a.data(), &lda, tau.data(), work.data(), &length, &info);
+  } else {
+    STRUCTMAT_DISPATCH_COMPLEX(T, ungqr, &m, &n, &k, a.data(), &lda, tau.data(), work.data(),
+                               &length, &info);
+  }
+  require(info, operation, "orgqr");
+}
+
+template <Scalar T>
+void lu_factor(View<T, 2> a, std::vector<int>& pivots) {
+  constexpr auto operation = "dense::lu_factor";
+  const auto n = static_cast<lapack_int>(a.extent(0));
+  if (a.extent(1) != n) {
+    throw ShapeError(std::string(operation) + ": the matrix is " + std::to_string(n) + " x " +
+                     std::to_string(a.extent(1)) + ", it must be square");
+  }
+  static_assert(std::same_as<lapack_int, int>);
+  pivots.resize(n);
+  if (n == 0) return;
+  const lapack_int lda = leading(a, operation);
+  lapack_int info = 0;
+  STRUCTMAT_DISPATCH(T, getrf, &n, &n, a.data(), &lda, pivots.data(), &info);
+  require(std::min(info, 0), operation, "getrf");
+}
+
+template <Scalar T>
+void lu_solve(Op op, View<const T, 2> a, const std::vector<int>& pivots, View<T, 2> b) {
+  constexpr auto operation = "dense::lu_solve";
+  const auto n = static_cast<lapack_int>(a.extent(0)), k = static_cast<lapack_int>(b.extent(1));
+  if (b.extent(0) != n || static_cast<lapack_int>(pivots.size()) != n) {
+    throw ShapeError(std::string(operation) + ": the factors are of size " + std::to_string(n) +
+                     ", B has " + std::to_string(b.extent(0)) + " rows");
+  }
+  if (n == 0 || k == 0) return;
+  const char transpose = op == Op::none ? 'N' : op == Op::transpose ? 'T' : 'C';
+  const lapack_int lda = leading(a, operation), ldb = leading(b, operation);
+  lapack_int info = 0;
+  STRUCTMAT_DISPATCH(T, getrs, &transpose, &n, &k, a.data(), &lda, pivots.data(), b.data(), &ldb,
+                     &info);
+  require(info, operation, "getrs");
+}
+
+template <Scalar T>
 void svd_right(View<const T, 2> a, View<real_t<T>, 1> s, View<T, 2> vh) {
   gesvd("dense::svd_right", 'S', a, s, vh);
 }
@@ -109,6 +190,11 @@ void singular_values(View<const T, 2> a, View<real_t<T>, 1> s) {
 
 #define STRUCTMAT_INSTANTIATE(T)                                                                 \
   template STRUCTMAT_EXPORT void qr_factor<T>(View<T, 2>);                                       \
+  template STRUCTMAT_EXPORT void qr_factor<T>(View<T, 2>, View<T, 1>);                           \
+  template STRUCTMAT_EXPORT void form_q<T>(View<T, 2>, View<const T, 1>);                        \
+  template STRUCTMAT_EXPORT void lu_factor<T>(View<T, 2>, std::vector<int>&);                    \
+  template STRUCTMAT_EXPORT void lu_solve<T>(Op, View<const T, 2>, const std::vector<int>&,      \
+                                             View<T, 2>);                                        \
   template STRUCTMAT_EXPORT void svd_right<T>(View<const T, 2>, View<real_t<T>, 1>, View<T, 2>); \
   template STRUCTMAT_EXPORT void singular_values<T>(View<const T, 2>, View<real_t<T>, 1>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)

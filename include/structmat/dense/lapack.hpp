@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "structmat/core/array.hpp"
+#include "structmat/core/op.hpp"
 #include "structmat/core/view.hpp"
 
 namespace structmat::dense {
@@ -17,6 +18,33 @@ namespace structmat::dense {
 /// Throws Unsupported (strides), BackendError. Source: LAPACK geqrt (recursive panels).
 template <Scalar T>
 void qr_factor(View<T, 2> a);
+
+/// A = Q R as above, with what form_q needs to give Q.
+///
+/// a: (m, n) in/out, column-major: R, and the Householder vectors below its diagonal; tau: min(m,
+/// n) out, their factors: Q = H_0 H_1 ..., H_l = I - tau_l v_l v_l^H. Source: LAPACK geqrf.
+template <Scalar T>
+void qr_factor(View<T, 2> a, View<T, 1> tau);
+
+/// The leading columns of the unitary Q of qr_factor.
+///
+/// a: (m, n) in/out, column-major, m >= n >= the number of reflectors in tau; on entry the
+/// Householder vectors in its leading columns, on return the first n columns of Q. Cost: about 4 m
+/// n k flops for k reflectors. Throws as qr_factor. Source: LAPACK orgqr, ungqr.
+template <Scalar T>
+void form_q(View<T, 2> a, View<const T, 1> tau);
+
+/// P A = L U with partial pivoting: L unit lower triangular. A zero pivot is left in U.
+///
+/// a: (n, n) in/out, column-major; pivots: n out, row l was exchanged with row pivots[l], counted
+/// from 1. Cost: 2/3 n^3 flops. Throws Unsupported (strides). Source: LAPACK getrf.
+template <Scalar T>
+void lu_factor(View<T, 2> a, std::vector<int>& pivots);
+
+/// B := op(A)^-1 B by the factors of lu_factor. b: (n, k) in/out, column-major. Source: LAPACK
+/// getrs.
+template <Scalar T>
+void lu_solve(Op op, View<const T, 2> a, const std::vector<int>& pivots, View<T, 2> b);
 
 /// Thin singular value decomposition A = U diag(s) V^H of which only s and V^H are returned.
 ///
