@@ -125,7 +125,7 @@ struct QuasiseparableQrBuilder {
         status = {PivotStatus::Kind::not_finite, 0, index, size};
       } else if (status.usable() && size == 0) {
         status = {PivotStatus::Kind::zero, 0, index, size};
-      } else if (status.ok() && size <= double(gone) * double(epsilon<T>) * norm) {
+      } else if (status.ok() && size <= 4 * double(rows) * double(epsilon<T>) * norm) {
         status = {PivotStatus::Kind::near_singular, 0, index, size};
       }
       // det(I - tau v v^H) is -1 for real tau that are not 0, and -tau / conj(tau) in general.

@@ -5,6 +5,7 @@
 
 #include "core/instantiate.hpp"
 #include "dense/product.hpp"
+#include "quasiseparable/check_solve.hpp"
 #include "structmat/quasiseparable/qr.hpp"
 
 namespace structmat {
@@ -106,33 +107,16 @@ void solve_adjoint_entry(const Partition& partition, const Steps<T>& steps, cons
 template <Scalar T>
 void solve(const exec::cpu&, const QuasiseparableQr<T>& f, Op op, View<const T, 3> b,
            View<T, 3> x) {
-  constexpr auto operation = "quasiseparable::solve";
-  const bool in_place =
-      b.data() == x.data() && b.extents() == x.extents() && b.strides() == x.strides();
-  // In place is fine; anything else must not overlap, as for products.
-  const index_t n = f.size();
-  const index_t batch = in_place ? detail::check_operands(operation, f.batch(), n, n, b,
-                                                          View<T, 3>(nullptr, x.extents()))
-                                 : detail::check_operands(operation, f.batch(), n, n, b, x);
-  if (!f.status().usable()) throw DomainError(std::string(operation) + ": " + describe(f.status()));
-  // M^-T b = conj(M^-H conj(b))
+  const index_t batch = quasiseparable::check_solve("quasiseparable::solve", f, b, x);
   const bool conjugated = is_complex_v<T> && op == Op::transpose;
-  for (index_t entry = 0; entry < batch; ++entry) {
-    Array<T, 2> work = to_array(b.select(0, b.extent(0) == 1 ? 0 : entry));
-    const auto conjugate_work = [&] {
-      if (!conjugated) return;
-      for (T& v : work) v = conjugate(v);
-    };
+  quasiseparable::solve_entries(batch, conjugated, b, x, [&](index_t entry, View<T, 2> columns) {
     const auto& steps = f.entry(f.batch() == 1 ? 0 : entry).steps;
-    conjugate_work();
     if (op == Op::none) {
-      solve_entry<T>(f.partition(), steps, work.view());
+      solve_entry<T>(f.partition(), steps, columns);
     } else {
-      solve_adjoint_entry<T>(f.partition(), steps, work.view());
+      solve_adjoint_entry<T>(f.partition(), steps, columns);
     }
-    conjugate_work();
-    copy(std::as_const(work).view(), x.select(0, entry));
-  }
+  });
 }
 
 #define STRUCTMAT_INSTANTIATE(T)                                                            \

@@ -44,8 +44,8 @@ class QuasiseparableQr {
   index_t size() const { return partition_.rows(); }
   index_t rows() const { return size(); }
   index_t cols() const { return size(); }
-  /// zero: a pivot is 0, M is singular. near_singular: a pivot is below s eps times the norm of its
-  /// column in the system, for a step of s unknowns; the factors are complete. not_finite: the
+  /// zero: a pivot is 0, M is singular. near_singular: a pivot is below 4 s eps times the norm of its
+  /// column in the system, for a step of s equations; the factors are complete. not_finite: the
   /// generators, or products of them.
   const PivotStatus& status() const { return status_; }
   const Partition& partition() const { return partition_; }
@@ -75,6 +75,13 @@ class QuasiseparableQr {
 
 namespace quasiseparable {
 
+/// m in blocks of twice its order (16 to 256 rows), on which factorisations are fastest.
+template <Scalar T, transition::Uniform K>
+Quasiseparable<T, transition::Block> to_solver_blocks(const QuasiseparableView<T, K>& m) {
+  const Order order = m.order();
+  return to_block(m, std::clamp<index_t>(2 * std::max(order.lower, order.upper), 16, 256));
+}
+
 /// Factors m, any square quasiseparable matrix.
 ///
 /// Cost: O(n s^2) for states and blocks of s rows: about 30 n s^2 flops for both orders and blocks of
@@ -83,12 +90,10 @@ namespace quasiseparable {
 template <Scalar T>
 QuasiseparableQr<T> factor_qr(const Quasiseparable<T, transition::Block>& m);
 
-/// Uniform generators are brought into block form (to_block), with blocks of twice the order.
+/// Uniform generators are brought into block form, with blocks of twice the order.
 template <Scalar T, transition::Uniform K>
 QuasiseparableQr<T> factor_qr(const QuasiseparableView<T, K>& m) {
-  const Order order = m.order();
-  return factor_qr(
-      to_block(m, std::clamp<index_t>(2 * std::max(order.lower, order.upper), 16, 256)));
+  return factor_qr(to_solver_blocks(m));
 }
 template <Scalar T, transition::Uniform K>
 QuasiseparableQr<T> factor_qr(const Quasiseparable<T, K>& m) {
