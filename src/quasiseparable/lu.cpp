@@ -12,15 +12,15 @@
 #include "structmat/dense/lapack.hpp"
 #include "structmat/dense/norm.hpp"
 
-namespace structmat {
+namespace structmat::quasiseparable {
 
 template <Scalar T>
-struct QuasiseparableLuBuilder {
-  using Step = typename QuasiseparableLu<T>::Step;
+struct LuBuilder {
+  using Step = typename Lu<T>::Step;
   using Blocks = Quasiseparable<T, transition::Block>;
 
-  static QuasiseparableLu<T> build(const Blocks& m) {
-    QuasiseparableLu<T> f;
+  static Lu<T> build(const Blocks& m) {
+    Lu<T> f;
     f.partition_ = m.partition;
     f.entries_.resize(m.batch());
     for (index_t b = 0; b < m.batch() && f.status_.ok(); ++b) {
@@ -33,7 +33,7 @@ struct QuasiseparableLuBuilder {
   static PivotStatus factor(const Blocks& m, index_t batch, std::vector<Step>& steps,
                             double& growth) {
     const index_t blocks = m.partition.blocks();
-    const index_t bad = quasiseparable::first_bad_block(m, batch);
+    const index_t bad = first_bad_block(m, batch);
     if (bad < blocks) return {PivotStatus::Kind::not_finite, batch, m.partition.begin(bad), NAN};
     auto lower = recurrence::block_list(m.partition, m.lower, batch);
     auto upper = recurrence::block_list(m.partition, m.upper_transposed, batch);
@@ -89,19 +89,15 @@ struct QuasiseparableLuBuilder {
   }
 };
 
-namespace quasiseparable {
-
 template <Scalar T>
-QuasiseparableLu<T> factor_lu(const Quasiseparable<T, transition::Block>& m) {
-  return QuasiseparableLuBuilder<T>::build(m);
+Lu<T> factor_lu(const Quasiseparable<T, transition::Block>& m) {
+  return LuBuilder<T>::build(m);
 }
-
-}  // namespace quasiseparable
 
 namespace {
 
 template <Scalar T>
-void solve_block(Op op, const typename QuasiseparableLu<T>::Step& step, const View<T, 2>& x) {
+void solve_block(Op op, const typename Lu<T>::Step& step, const View<T, 2>& x) {
   Array<T, 2> columns = to_array(x.transposed());
   dense::lu_solve<T>(op, step.diagonal.view().transposed(), step.pivots,
                      columns.view().transposed());
@@ -134,8 +130,7 @@ Array<T, 2> conjugated(const Array<T, 2>& m) {
 }
 
 template <Scalar T>
-void solve_entry(const Partition& partition,
-                 const std::vector<typename QuasiseparableLu<T>::Step>& steps, Op op,
+void solve_entry(const Partition& partition, const std::vector<typename Lu<T>::Step>& steps, Op op,
                  const View<T, 2>& x) {
   const index_t blocks = partition.blocks(), columns = x.extent(1);
   const auto rows = [&](index_t k) {
@@ -170,20 +165,18 @@ void solve_entry(const Partition& partition,
 }  // namespace
 
 template <Scalar T>
-void solve(const exec::cpu&, const QuasiseparableLu<T>& f, Op op, View<const T, 3> b,
-           View<T, 3> x) {
-  const index_t batch = quasiseparable::check_solve("quasiseparable::solve", f, b, x);
+void solve(const exec::cpu&, const Lu<T>& f, Op op, View<const T, 3> b, View<T, 3> x) {
+  const index_t batch = check_solve("quasiseparable::solve", f, b, x);
   const bool turned = is_complex_v<T> && op == Op::transpose;
-  quasiseparable::solve_entries(batch, turned, b, x, [&](index_t entry, View<T, 2> columns) {
+  solve_entries(batch, turned, b, x, [&](index_t entry, View<T, 2> columns) {
     solve_entry<T>(f.partition(), f.steps(f.batch() == 1 ? 0 : entry), op, columns);
   });
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                            \
-  template STRUCTMAT_EXPORT QuasiseparableLu<T> quasiseparable::factor_lu<T>(               \
-      const Quasiseparable<T, transition::Block>&);                                         \
-  template STRUCTMAT_EXPORT void solve<T>(const exec::cpu&, const QuasiseparableLu<T>&, Op, \
-                                          View<const T, 3>, View<T, 3>);
+#define STRUCTMAT_INSTANTIATE(T)                                                                \
+  template STRUCTMAT_EXPORT Lu<T> factor_lu<T>(const Quasiseparable<T, transition::Block>&);    \
+  template STRUCTMAT_EXPORT void solve<T>(const exec::cpu&, const Lu<T>&, Op, View<const T, 3>, \
+                                          View<T, 3>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
-}  // namespace structmat
+}  // namespace structmat::quasiseparable

@@ -10,16 +10,16 @@
 #include "recurrence/normal_form.hpp"
 #include "structmat/dense/lapack.hpp"
 
-namespace structmat {
+namespace structmat::quasiseparable {
 
 template <Scalar T>
-struct QuasiseparableQrBuilder {
-  using Step = typename QuasiseparableQr<T>::Step;
-  using Entry = typename QuasiseparableQr<T>::Entry;
+struct QrBuilder {
+  using Step = typename Qr<T>::Step;
+  using Entry = typename Qr<T>::Entry;
   using Blocks = Quasiseparable<T, transition::Block>;
 
-  static QuasiseparableQr<T> build(const Blocks& m) {
-    QuasiseparableQr<T> f;
+  static Qr<T> build(const Blocks& m) {
+    Qr<T> f;
     f.partition_ = m.partition;
     f.entries_.resize(m.batch());
     for (index_t b = 0; b < m.batch(); ++b) {
@@ -39,7 +39,7 @@ struct QuasiseparableQrBuilder {
 
   static PivotStatus factor(const Blocks& m, index_t batch, Entry& entry) {
     const index_t blocks = m.partition.blocks();
-    const index_t bad = quasiseparable::first_bad_block(m, batch);
+    const index_t bad = first_bad_block(m, batch);
     if (bad < blocks) return {PivotStatus::Kind::not_finite, batch, m.partition.begin(bad), NAN};
     auto lower = recurrence::block_list(m.partition, m.lower, batch);
     auto upper = recurrence::block_list(m.partition, m.upper_transposed, batch);
@@ -142,17 +142,13 @@ struct QuasiseparableQrBuilder {
   }
 };
 
-namespace quasiseparable {
-
 template <Scalar T>
-QuasiseparableQr<T> factor_qr(const Quasiseparable<T, transition::Block>& m) {
-  return QuasiseparableQrBuilder<T>::build(m);
+Qr<T> factor_qr(const Quasiseparable<T, transition::Block>& m) {
+  return QrBuilder<T>::build(m);
 }
 
-}  // namespace quasiseparable
-
 template <Scalar T>
-LogDeterminant<T> log_determinant(const QuasiseparableQr<T>& f, index_t batch) {
+LogDeterminant<T> log_determinant(const Qr<T>& f, index_t batch) {
   constexpr auto operation = "quasiseparable::log_determinant";
   if (batch < 0 || batch >= f.batch()) {
     throw ShapeError(std::string(operation) + ": batch entry " + std::to_string(batch) +
@@ -165,10 +161,8 @@ LogDeterminant<T> log_determinant(const QuasiseparableQr<T>& f, index_t batch) {
 }
 
 #define STRUCTMAT_INSTANTIATE(T)                                                             \
-  template STRUCTMAT_EXPORT QuasiseparableQr<T> quasiseparable::factor_qr<T>(                \
-      const Quasiseparable<T, transition::Block>&);                                          \
-  template STRUCTMAT_EXPORT LogDeterminant<T> log_determinant<T>(const QuasiseparableQr<T>&, \
-                                                                 index_t);
+  template STRUCTMAT_EXPORT Qr<T> factor_qr<T>(const Quasiseparable<T, transition::Block>&); \
+  template STRUCTMAT_EXPORT LogDeterminant<T> log_determinant<T>(const Qr<T>&, index_t);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
-}  // namespace structmat
+}  // namespace structmat::quasiseparable

@@ -21,9 +21,8 @@ using recurrence::BlockList;
 ///   x_k = X_u u_{k+1} + X_c c_k + X_b b_k,   u_k = Y_u u_{k+1} + Y_c c_k + Y_b b_k,
 /// and u_k = G_k c_k + (what b behind block k does), G_k = Y_u G_{k+1} alpha + Y_c.
 template <Scalar T>
-void invert(const std::vector<typename QuasiseparableQr<T>::Step>& steps,
-            const Partition& partition, BlockList<T>& lower, BlockList<T>& upper,
-            std::vector<Array<T, 2>>& diagonal) {
+void invert(const std::vector<typename Qr<T>::Step>& steps, const Partition& partition,
+            BlockList<T>& lower, BlockList<T>& upper, std::vector<Array<T, 2>>& diagonal) {
   const index_t blocks = partition.blocks();
   for (auto* list : {&lower, &upper}) {
     for (auto* kind : {&list->p, &list->a, &list->q}) kind->resize(blocks);
@@ -90,7 +89,7 @@ void invert(const std::vector<typename QuasiseparableQr<T>::Step>& steps,
 }  // namespace
 
 template <Scalar T>
-Quasiseparable<T, transition::Block> inverse(const QuasiseparableQr<T>& f) {
+Quasiseparable<T, transition::Block> inverse(const Qr<T>& f) {
   if (!f.status().usable()) {
     throw DomainError("quasiseparable::inverse: " + describe(f.status()));
   }
@@ -110,9 +109,8 @@ Quasiseparable<T, transition::Block> inverse(const QuasiseparableQr<T>& f) {
   return result;
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                             \
-  template STRUCTMAT_EXPORT Quasiseparable<T, transition::Block> inverse<T>( \
-      const QuasiseparableQr<T>&);
+#define STRUCTMAT_INSTANTIATE(T) \
+  template STRUCTMAT_EXPORT Quasiseparable<T, transition::Block> inverse<T>(const Qr<T>&);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::quasiseparable

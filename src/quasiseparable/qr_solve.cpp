@@ -8,7 +8,7 @@
 #include "quasiseparable/check_solve.hpp"
 #include "structmat/quasiseparable/qr.hpp"
 
-namespace structmat {
+namespace structmat::quasiseparable {
 namespace {
 
 using dense::add_product;
@@ -16,7 +16,7 @@ using dense::part;
 using dense::product;
 
 template <Scalar T>
-using Steps = std::vector<typename QuasiseparableQr<T>::Step>;
+using Steps = std::vector<typename Qr<T>::Step>;
 
 template <Scalar T>
 Array<T, 2> stacked(const View<const T, 2>& x, const View<const T, 2>& y) {
@@ -105,11 +105,10 @@ void solve_adjoint_entry(const Partition& partition, const Steps<T>& steps, cons
 }  // namespace
 
 template <Scalar T>
-void solve(const exec::cpu&, const QuasiseparableQr<T>& f, Op op, View<const T, 3> b,
-           View<T, 3> x) {
-  const index_t batch = quasiseparable::check_solve("quasiseparable::solve", f, b, x);
+void solve(const exec::cpu&, const Qr<T>& f, Op op, View<const T, 3> b, View<T, 3> x) {
+  const index_t batch = check_solve("quasiseparable::solve", f, b, x);
   const bool conjugated = is_complex_v<T> && op == Op::transpose;
-  quasiseparable::solve_entries(batch, conjugated, b, x, [&](index_t entry, View<T, 2> columns) {
+  solve_entries(batch, conjugated, b, x, [&](index_t entry, View<T, 2> columns) {
     const auto& steps = f.entry(f.batch() == 1 ? 0 : entry).steps;
     if (op == Op::none) {
       solve_entry<T>(f.partition(), steps, columns);
@@ -119,9 +118,9 @@ void solve(const exec::cpu&, const QuasiseparableQr<T>& f, Op op, View<const T, 
   });
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                            \
-  template STRUCTMAT_EXPORT void solve<T>(const exec::cpu&, const QuasiseparableQr<T>&, Op, \
-                                          View<const T, 3>, View<T, 3>);
+#define STRUCTMAT_INSTANTIATE(T)                                                                \
+  template STRUCTMAT_EXPORT void solve<T>(const exec::cpu&, const Qr<T>&, Op, View<const T, 3>, \
+                                          View<T, 3>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
-}  // namespace structmat
+}  // namespace structmat::quasiseparable

@@ -155,13 +155,13 @@ SolveReport solve(const exec::cpu& e, const Blocks<T>& m, Op op, View<const T, 3
 namespace quasiseparable {
 
 template <Scalar T>
-double condition_estimate(const Quasiseparable<T, transition::Block>& m,
-                          const QuasiseparableQr<T>& f, index_t batch) {
+double condition_estimate(const Quasiseparable<T, transition::Block>& m, const Qr<T>& f,
+                          index_t batch) {
   return estimate_condition(m, f, batch);
 }
 template <Scalar T>
-double condition_estimate(const Quasiseparable<T, transition::Block>& m,
-                          const QuasiseparableLu<T>& f, index_t batch) {
+double condition_estimate(const Quasiseparable<T, transition::Block>& m, const Lu<T>& f,
+                          index_t batch) {
   return estimate_condition(m, f, batch);
 }
 
@@ -170,10 +170,10 @@ double condition_estimate(const Quasiseparable<T, transition::Block>& m,
 #define STRUCTMAT_INSTANTIATE(T)                                                                  \
   template STRUCTMAT_EXPORT SolveReport solve<T>(                                                 \
       const exec::cpu&, const Blocks<T>&, Op, View<const T, 3>, View<T, 3>, const SolveOptions&); \
-  template STRUCTMAT_EXPORT double quasiseparable::condition_estimate<T>(                         \
-      const Blocks<T>&, const QuasiseparableQr<T>&, index_t);                                     \
-  template STRUCTMAT_EXPORT double quasiseparable::condition_estimate<T>(                         \
-      const Blocks<T>&, const QuasiseparableLu<T>&, index_t);
+  template STRUCTMAT_EXPORT double quasiseparable::condition_estimate<T>(const Blocks<T>&,        \
+                                                                         const Qr<T>&, index_t);  \
+  template STRUCTMAT_EXPORT double quasiseparable::condition_estimate<T>(const Blocks<T>&,        \
+                                                                         const Lu<T>&, index_t);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat

@@ -21,11 +21,11 @@
 #include "structmat/core/status.hpp"
 #include "structmat/quasiseparable/to_block.hpp"
 
-namespace structmat {
+namespace structmat::quasiseparable {
 
-/// The factors of one matrix or a batch, from quasiseparable::factor_lu; immutable.
+/// The factors of one matrix or a batch, from factor_lu; immutable.
 template <Scalar T>
-class QuasiseparableLu {
+class Lu {
  public:
   using value_type = T;
   struct Step {
@@ -50,38 +50,33 @@ class QuasiseparableLu {
 
  private:
   template <Scalar U>
-  friend struct QuasiseparableLuBuilder;
+  friend struct LuBuilder;
   Partition partition_;
   std::vector<std::vector<Step>> entries_;
   PivotStatus status_;
   double growth_ = 1;
 };
 
-namespace quasiseparable {
-
 /// Cost: O(n s^2), about 12 n s^2 flops for blocks of s rows. Breakdown is in status(); throws
 /// BackendError.
 template <Scalar T>
-QuasiseparableLu<T> factor_lu(const Quasiseparable<T, transition::Block>& m);
+Lu<T> factor_lu(const Quasiseparable<T, transition::Block>& m);
 template <Scalar T, transition::Uniform K>
-QuasiseparableLu<T> factor_lu(const QuasiseparableView<T, K>& m) {
+Lu<T> factor_lu(const QuasiseparableView<T, K>& m) {
   return factor_lu(to_block(m));
 }
 template <Scalar T, transition::Uniform K>
-QuasiseparableLu<T> factor_lu(const Quasiseparable<T, K>& m) {
+Lu<T> factor_lu(const Quasiseparable<T, K>& m) {
   return factor_lu(m.view());
 }
 
-}  // namespace quasiseparable
-
-/// x := op(M)^-1 b; as solve with QuasiseparableQr, but for the accuracy: backward error about
+/// x := op(M)^-1 b; as solve with Qr, but for the accuracy: backward error about
 /// growth eps. Throws ShapeError, DomainError (f broke down; partial overlap).
 template <Scalar T>
-void solve(const exec::cpu& e, const QuasiseparableLu<T>& f, Op op, View<const T, 3> b,
-           View<T, 3> x);
+void solve(const exec::cpu& e, const Lu<T>& f, Op op, View<const T, 3> b, View<T, 3> x);
 template <Scalar T, detail::Operand B, class X>
-void solve(const exec::cpu& e, const QuasiseparableLu<T>& f, const B& b, X&& x) {
+void solve(const exec::cpu& e, const Lu<T>& f, const B& b, X&& x) {
   solve(e, f, Op::none, detail::input<T>(b), detail::output<T>(x));
 }
 
-}  // namespace structmat
+}  // namespace structmat::quasiseparable

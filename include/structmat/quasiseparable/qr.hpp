@@ -31,12 +31,12 @@
 #include "structmat/quasiseparable/quasiseparable.hpp"
 #include "structmat/quasiseparable/to_block.hpp"
 
-namespace structmat {
+namespace structmat::quasiseparable {
 
-/// The factors of one matrix or a batch. Obtained from quasiseparable::factor_qr; immutable, and safe
+/// The factors of one matrix or a batch. Obtained from factor_qr; immutable, and safe
 /// to use from several threads.
 template <Scalar T>
-class QuasiseparableQr {
+class Qr {
  public:
   using value_type = T;
 
@@ -67,13 +67,11 @@ class QuasiseparableQr {
 
  private:
   template <Scalar U>
-  friend struct QuasiseparableQrBuilder;
+  friend struct QrBuilder;
   Partition partition_;
   std::vector<Entry> entries_;
   PivotStatus status_;
 };
-
-namespace quasiseparable {
 
 /// m in blocks of twice its order (16 to 256 rows), on which factorisations are fastest.
 template <Scalar T, transition::Uniform K>
@@ -88,19 +86,17 @@ Quasiseparable<T, transition::Block> to_solver_blocks(const QuasiseparableView<T
 /// s; about 8 n s numbers kept. Accuracy: see the file's head. Breakdown, also by NaN or Inf in m,
 /// is in status(). Throws BackendError.
 template <Scalar T>
-QuasiseparableQr<T> factor_qr(const Quasiseparable<T, transition::Block>& m);
+Qr<T> factor_qr(const Quasiseparable<T, transition::Block>& m);
 
 /// Uniform generators are brought into block form, with blocks of twice the order.
 template <Scalar T, transition::Uniform K>
-QuasiseparableQr<T> factor_qr(const QuasiseparableView<T, K>& m) {
+Qr<T> factor_qr(const QuasiseparableView<T, K>& m) {
   return factor_qr(to_solver_blocks(m));
 }
 template <Scalar T, transition::Uniform K>
-QuasiseparableQr<T> factor_qr(const Quasiseparable<T, K>& m) {
+Qr<T> factor_qr(const Quasiseparable<T, K>& m) {
   return factor_qr(m.view());
 }
-
-}  // namespace quasiseparable
 
 /// x := op(M)^-1 b.
 ///
@@ -109,10 +105,9 @@ QuasiseparableQr<T> factor_qr(const Quasiseparable<T, K>& m) {
 /// blocks of s rows; workspace O(n s k). Throws ShapeError; DomainError (f broke down: see
 /// status(); partial overlap).
 template <Scalar T>
-void solve(const exec::cpu& e, const QuasiseparableQr<T>& f, Op op, View<const T, 3> b,
-           View<T, 3> x);
+void solve(const exec::cpu& e, const Qr<T>& f, Op op, View<const T, 3> b, View<T, 3> x);
 template <Scalar T, detail::Operand B, class X>
-void solve(const exec::cpu& e, const QuasiseparableQr<T>& f, const B& b, X&& x) {
+void solve(const exec::cpu& e, const Qr<T>& f, const B& b, X&& x) {
   solve(e, f, Op::none, detail::input<T>(b), detail::output<T>(x));
 }
 
@@ -120,9 +115,7 @@ void solve(const exec::cpu& e, const QuasiseparableQr<T>& f, const B& b, X&& x) 
 /// singular. Cost: O(1), it is computed with the factors. Accuracy: that of the pivots: absolute
 /// error about n eps cond(M) at worst. Throws ShapeError (no such entry); DomainError (not finite).
 template <Scalar T>
-LogDeterminant<T> log_determinant(const QuasiseparableQr<T>& f, index_t batch = 0);
-
-namespace quasiseparable {
+LogDeterminant<T> log_determinant(const Qr<T>& f, index_t batch = 0);
 
 /// M^-1 as a quasiseparable matrix with the orders of M: rank M^-1(k:n, 0:k) = rank M(k:n, 0:k).
 ///
@@ -132,7 +125,6 @@ namespace quasiseparable {
 /// c eps cond(M) ||M^-1||. Throws DomainError (f broke down). Source: nullity theorem: Gustafson,
 /// "A note on matrix inversion", Linear Algebra Appl. 57 (1984); Fiedler, Markham (1986).
 template <Scalar T>
-Quasiseparable<T, transition::Block> inverse(const QuasiseparableQr<T>& f);
+Quasiseparable<T, transition::Block> inverse(const Qr<T>& f);
 
-}  // namespace quasiseparable
-}  // namespace structmat
+}  // namespace structmat::quasiseparable

@@ -71,11 +71,11 @@ namespace quasiseparable {
 /// DomainError (f broke down). Source: Higham, Tisseur, "A block algorithm for matrix 1-norm
 /// estimation", SIAM J. Matrix Anal. Appl. 21 (2000); LAPACK lacn2.
 template <Scalar T>
-double condition_estimate(const Quasiseparable<T, transition::Block>& m,
-                          const QuasiseparableQr<T>& f, index_t batch = 0);
+double condition_estimate(const Quasiseparable<T, transition::Block>& m, const Qr<T>& f,
+                          index_t batch = 0);
 template <Scalar T>
-double condition_estimate(const Quasiseparable<T, transition::Block>& m,
-                          const QuasiseparableLu<T>& f, index_t batch = 0);
+double condition_estimate(const Quasiseparable<T, transition::Block>& m, const Lu<T>& f,
+                          index_t batch = 0);
 
 }  // namespace quasiseparable
 }  // namespace structmat
