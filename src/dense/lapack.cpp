@@ -144,10 +144,35 @@ void eigenvalues(View<const T, 2> a, View<std::complex<real_t<T>>, 1> w) {
   }
 }
 
+template <Scalar T>
+bool invert(View<T, 2> a) {
+  const index_t size = a.extent(0);
+  if (a.extent(1) != size) {
+    throw ShapeError("dense::invert: the matrix is " + std::to_string(size) + " x " +
+                     std::to_string(a.extent(1)) + ", it must be square");
+  }
+  if (size == 0) return true;
+  const lapack_int lda = leading(a, "dense::invert"), n = static_cast<lapack_int>(size);
+  std::vector<lapack_int> pivots(size);
+  lapack_int info = 0;
+  STRUCTMAT_DISPATCH(T, getrf, &n, &n, a.data(), &lda, pivots.data(), &info);
+  if (info > 0) return false;
+  require(info, "dense::invert", "getrf");
+  lapack_int length = -1;
+  T ideal{};
+  STRUCTMAT_DISPATCH(T, getri, &n, a.data(), &lda, pivots.data(), &ideal, &length, &info);
+  length = static_cast<lapack_int>(std::real(ideal));
+  Array<T, 1> work({length}, uninitialized);
+  STRUCTMAT_DISPATCH(T, getri, &n, a.data(), &lda, pivots.data(), work.data(), &length, &info);
+  require(info, "dense::invert", "getri");
+  return true;
+}
+
 #define STRUCTMAT_INSTANTIATE(T)                                                                 \
   template STRUCTMAT_EXPORT void qr_factor<T>(View<T, 2>);                                       \
   template STRUCTMAT_EXPORT void svd_right<T>(View<const T, 2>, View<real_t<T>, 1>, View<T, 2>); \
   template STRUCTMAT_EXPORT void singular_values<T>(View<const T, 2>, View<real_t<T>, 1>);       \
+  template STRUCTMAT_EXPORT bool invert<T>(View<T, 2>);                                          \
   template STRUCTMAT_EXPORT void eigenvalues<T>(View<const T, 2>, View<std::complex<real_t<T>>, 1>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 

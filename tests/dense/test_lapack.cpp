@@ -93,6 +93,33 @@ TEMPLATE_TEST_CASE("eigenvalues are the roots of the characteristic polynomial",
   CHECK_THROWS_AS(dense::eigenvalues<T>(Array<T, 2>({3, 3}), w), ShapeError);
 }
 
+TEMPLATE_TEST_CASE("the inverse", "", float, std::complex<double>) {
+  using T = TestType;
+  Random random(3);
+  for (const index_t n : {0, 1, 2, 7, 40}) {
+    auto a = random.array<T, 2>({n, n});
+    for (index_t i = 0; i < n; ++i) a(i, i) += T(real_t<T>(n));
+    auto inverse = a;
+    REQUIRE(dense::invert<T>(inverse.view().transposed()));
+    double worst = 0;
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t j = 0; j < n; ++j) {
+        T sum{i == j ? real_t<T>(-1) : real_t<T>(0)};
+        for (index_t k = 0; k < n; ++k) sum += a(i, k) * inverse(k, j);
+        worst = std::max(worst, double(std::abs(sum)));
+      }
+    }
+    CHECK(worst <= 20 * double(n) * double(epsilon<T>));
+  }
+  Array<T, 2> singular({3, 3});
+  singular(0, 0) = singular(2, 2) = T(1);
+  CHECK_FALSE(dense::invert<T>(singular.view().transposed()));
+  CHECK_THROWS_AS(dense::invert<T>(Array<T, 2>({2, 3}).view()), ShapeError);
+  Array<T, 2> wide({3, 8});
+  const View<T, 2> gaps(wide.data(), {3, 3}, {8, 2});
+  CHECK_THROWS_AS(dense::invert<T>(gaps), Unsupported);
+}
+
 TEST_CASE("LAPACK wrappers take empty matrices and refuse other layouts") {
   Array<double, 2> a({3, 4});
   Array<double, 1> s({3});

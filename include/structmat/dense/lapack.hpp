@@ -39,4 +39,12 @@ void singular_values(View<const T, 2> a, View<real_t<T>, 1> s);
 template <Scalar T>
 void eigenvalues(View<const T, 2> a, View<std::complex<real_t<T>>, 1> w);
 
+/// A := A^-1 by LU factorisation with partial pivoting. False where a pivot is exactly 0; A is
+/// overwritten then.
+///
+/// a: (n, n) in/out, column-major. Cost: 2 n^3 flops. Accuracy: ||error|| <= c n eps cond(A) ||A^-1||.
+/// Throws ShapeError, Unsupported (strides). Source: LAPACK getrf, getri.
+template <Scalar T>
+bool invert(View<T, 2> a);
+
 }  // namespace structmat::dense
