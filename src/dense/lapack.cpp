@@ -188,6 +188,67 @@ void singular_values(View<const T, 2> a, View<real_t<T>, 1> s) {
   gesvd("dense::singular_values", 'N', a, s, View<T, 2>{});
 }
 
+template <Scalar T>
+void eigenvalues(View<const T, 2> a, View<std::complex<real_t<T>>, 1> w) {
+  using R = real_t<T>;
+  const index_t size = a.extent(0);
+  if (a.extent(1) != size || w.extent(0) != size || (size > 1 && w.stride(0) != 1)) {
+    throw ShapeError("dense::eigenvalues: the matrix is " + std::to_string(size) + " x " +
+                     std::to_string(a.extent(1)) + ", w has " + std::to_string(w.extent(0)) +
+                     " entries");
+  }
+  if (size == 0) return;
+  Array<T, 2> columns = to_array(a.transposed());
+  const lapack_int n = leading(columns.view().transposed(), "dense::eigenvalues"), one = 1;
+  const char none = 'N';
+  lapack_int info = 0, length = -1;
+  T ideal{}, no_vectors{};
+  Array<R, 1> parts({2 * size});  // real and imaginary parts, or workspace
+  const auto call = [&](T* work) {
+    if constexpr (is_complex_v<T>) {
+      STRUCTMAT_DISPATCH(T, geev, &none, &none, &n, columns.data(), &n, w.data(), &no_vectors, &one,
+                         &no_vectors, &one, work, &length, parts.data(), &info);
+    } else {
+      STRUCTMAT_DISPATCH(T, geev, &none, &none, &n, columns.data(), &n, parts.data(),
+                         parts.data() + size, &no_vectors, &one, &no_vectors, &one, work, &length,
+                         &info);
+    }
+  };
+  call(&ideal);
+  require(info, "dense::eigenvalues", "geev");
+  length = static_cast<lapack_int>(std::real(ideal));
+  Array<T, 1> work({length}, uninitialized);
+  call(work.data());
+  require(info, "dense::eigenvalues", "geev");
+  if constexpr (!is_complex_v<T>) {
+    for (index_t i = 0; i < size; ++i) w(i) = {parts(i), parts(size + i)};
+  }
+}
+
+template <Scalar T>
+bool invert(View<T, 2> a) {
+  const index_t size = a.extent(0);
+  if (a.extent(1) != size) {
+    throw ShapeError("dense::invert: the matrix is " + std::to_string(size) + " x " +
+                     std::to_string(a.extent(1)) + ", it must be square");
+  }
+  if (size == 0) return true;
+  const lapack_int lda = leading(a, "dense::invert"), n = static_cast<lapack_int>(size);
+  std::vector<lapack_int> pivots(size);
+  lapack_int info = 0;
+  STRUCTMAT_DISPATCH(T, getrf, &n, &n, a.data(), &lda, pivots.data(), &info);
+  if (info > 0) return false;
+  require(info, "dense::invert", "getrf");
+  lapack_int length = -1;
+  T ideal{};
+  STRUCTMAT_DISPATCH(T, getri, &n, a.data(), &lda, pivots.data(), &ideal, &length, &info);
+  length = static_cast<lapack_int>(std::real(ideal));
+  Array<T, 1> work({length}, uninitialized);
+  STRUCTMAT_DISPATCH(T, getri, &n, a.data(), &lda, pivots.data(), work.data(), &length, &info);
+  require(info, "dense::invert", "getri");
+  return true;
+}
+
 #define STRUCTMAT_INSTANTIATE(T)                                                                 \
   template STRUCTMAT_EXPORT void qr_factor<T>(View<T, 2>);                                       \
   template STRUCTMAT_EXPORT void qr_factor<T>(View<T, 2>, View<T, 1>);                           \
@@ -196,7 +257,9 @@ void singular_values(View<const T, 2> a, View<real_t<T>, 1> s) {
   template STRUCTMAT_EXPORT void lu_solve<T>(Op, View<const T, 2>, const std::vector<int>&,      \
                                              View<T, 2>);                                        \
   template STRUCTMAT_EXPORT void svd_right<T>(View<const T, 2>, View<real_t<T>, 1>, View<T, 2>); \
-  template STRUCTMAT_EXPORT void singular_values<T>(View<const T, 2>, View<real_t<T>, 1>);
+  template STRUCTMAT_EXPORT void singular_values<T>(View<const T, 2>, View<real_t<T>, 1>);       \
+  template STRUCTMAT_EXPORT bool invert<T>(View<T, 2>);                                          \
+  template STRUCTMAT_EXPORT void eigenvalues<T>(View<const T, 2>, View<std::complex<real_t<T>>, 1>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::dense

@@ -2,6 +2,7 @@
 /// LAPACK under the library's names, for the small factorisations inside structured algorithms.
 #pragma once
 
+#include <complex>
 #include <vector>
 
 #include "structmat/core/array.hpp"
@@ -57,5 +58,21 @@ void svd_right(View<const T, 2> a, View<real_t<T>, 1> s, View<T, 2> vh);
 /// Singular values only, descending. a: (m, n) in, any strides; s: min(m, n) out.
 template <Scalar T>
 void singular_values(View<const T, 2> a, View<real_t<T>, 1> s);
+
+/// Eigenvalues of a square matrix, in no order.
+///
+/// a: (n, n) in, any strides, finite; w: n out, unit stride. Cost: about 10 n^3 flops. Accuracy: those
+/// of a matrix at a distance of c n eps ||A||. Throws ShapeError, BackendError (no convergence).
+/// Source: LAPACK geev.
+template <Scalar T>
+void eigenvalues(View<const T, 2> a, View<std::complex<real_t<T>>, 1> w);
+
+/// A := A^-1 by LU factorisation with partial pivoting. False where a pivot is exactly 0; A is
+/// overwritten then.
+///
+/// a: (n, n) in/out, column-major. Cost: 2 n^3 flops. Accuracy: ||error|| <= c n eps cond(A) ||A^-1||.
+/// Throws ShapeError, Unsupported (strides). Source: LAPACK getrf, getri.
+template <Scalar T>
+bool invert(View<T, 2> a);
 
 }  // namespace structmat::dense
