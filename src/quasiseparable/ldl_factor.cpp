@@ -134,34 +134,13 @@ Factorisation<T, K>::Factorisation(const QuasiseparableView<T, K>& m, index_t ba
       m_(m.d.select(0, batch)),
       w_(w.select(0, batch)),
       d_(d.select(0, batch)),
-      p_rows_(p_, layout_),
-      q_rows_(q_, layout_),
-      a_rows_(a_, layout_),
+      p_rows_(p_, layout_, {.first = true}),
+      q_rows_(q_, layout_, {.last = true}),
+      a_rows_(a_, layout_, {.first = true, .last = true}),
       w_rows_(w_, m.size(), layout_),
       diagonal_({std::min(chunk_rows, m.size())}),
       f_({layout_.matrix()}),
       scratch_({2 * layout_.vector() + (K::rank == 4 ? layout_.matrix() : 0)}) {}
-
-/// Row 0: f = 0, p_0 and a_0 are not there.
-template <Scalar T, transition::Uniform K>
-bool Factorisation<T, K>::start() {
-  const R pivot = diagonal_.data()[0];
-  d_(0) = pivot;
-  const R size = definite_ ? pivot : std::abs(pivot);
-  if (!(size > 0 && size <= std::numeric_limits<R>::max())) {
-    report(0, pivot);
-    return false;
-  }
-  const bool last = d_.extent(0) == 1;
-  for (index_t l = 0; l < layout_.order; ++l) w_(0, l) = last ? T{} : q_(0, l) / pivot;
-  for (index_t m = 0; m < layout_.order; ++m) {
-    R* const column = f_.data() + m * layout_.vector();
-    for (index_t l = 0; l < layout_.order; ++l) {
-      layout_.set(column, l, w_(0, l) * pivot * conjugate(w_(0, m)));
-    }
-  }
-  return true;
-}
 
 template <Scalar T, transition::Uniform K>
 bool Factorisation<T, K>::rows(index_t begin, index_t end) {
@@ -170,40 +149,27 @@ bool Factorisation<T, K>::rows(index_t begin, index_t end) {
     // The imaginary part is 0, or not finite and has to show.
     diagonal_.data()[i - begin] = std::real(m) + 0 * std::imag(m);
   }
-  if (begin == 0 && !start()) return false;
-  const index_t first = std::max<index_t>(begin, 1);
-  if (first >= end) return true;
-
-  bool in_place = false;
-  if constexpr (RealScalar<T>) {
-    in_place = layout_.padded == layout_.order && (w_.stride(1) == 1 || layout_.order == 1);
-  }
+  const bool in_place = layout_.in_place(w_.stride(1));
   Run<R> w = w_rows_.rows();
   if constexpr (RealScalar<T>) {
-    if (in_place) w = {w_.data() + first * w_.stride(0), w_.stride(0)};
+    if (in_place) w = {w_.data() + begin * w_.stride(0), w_.stride(0)};
   }
-  const FactorRows<T> rows{end - first,
+  const FactorRows<T> rows{end - begin,
                            layout_.padded,
-                           p_rows_.rows(first, end),
-                           q_rows_.rows(first, end),
-                           a_rows_.rows(first, end),
-                           {diagonal_.data() + first - begin, 1},
+                           p_rows_.rows(begin, end),
+                           q_rows_.rows(begin, end),
+                           a_rows_.rows(begin, end),
+                           {diagonal_.data(), 1},
                            w,
-                           {d_.data() + first * d_.stride(0), d_.stride(0)},
+                           {d_.data() + begin * d_.stride(0), d_.stride(0)},
                            definite_};
   const index_t good = with_width(layout_, [&]<int W, bool One>() {
     return factor_rows<T, K::rank == 4, W, One>(rows, f_.data(), scratch_.data());
   });
-  if (!in_place) w_rows_.set(first, first + good);
-  if (good < rows.count) {
-    report(first + good, d_(first + good));
-    return false;
-  }
-  // q_{n-1}, of which the last row was made, is nowhere in the matrix.
-  if (end == d_.extent(0)) {
-    for (index_t l = 0; l < layout_.order; ++l) w_(end - 1, l) = T{};
-  }
-  return true;
+  if (!in_place) w_rows_.set(begin, begin + good);
+  if (good == rows.count) return true;
+  report(begin + good, d_(begin + good));
+  return false;
 }
 
 template <Scalar T, transition::Uniform K>

@@ -19,7 +19,7 @@ struct FactorRows {
   bool definite;
 };
 
-/// All rows, which are not row 0, with f carried on; `scratch`: a vector, and a matrix for Dense.
+/// All rows with f carried on; `scratch`: a vector, and a matrix for Dense.
 /// Returns how many rows have a good pivot; a bad one is in d.
 template <Scalar T, bool Dense, int W, bool One>
 index_t factor_rows(const FactorRows<T>& rows, real_t<T>* f, real_t<T>* scratch);
@@ -42,7 +42,6 @@ class Factorisation {
   const Array<R, 1>& state() const { return f_; }
 
  private:
-  bool start();
   void report(index_t i, R pivot);
   bool finite_row(index_t i) const;
 

@@ -13,7 +13,6 @@ using simd::Lanes;
 template <Scalar T>
 struct ColumnRows {
   index_t count, padded;
-  bool fresh;  // the first row is row 0
   Run<const real_t<T>> out, in, a;
   Run<T> y;
 };
@@ -33,9 +32,8 @@ STRUCTMAT_INLINE void run_column(const ColumnRows<T>& rows, index_t padded, real
       __builtin_prefetch(in + ahead * rows.in.step);
       __builtin_prefetch(a + ahead * rows.a.step);
     }
-    const bool first = rows.fresh && i == 0;
     T sum{};
-    for (index_t b = 0; b < blocks && !first; ++b) {
+    for (index_t b = 0; b < blocks; ++b) {
       const L s = L::load(state + b * L::reals);
       sum += sum_lanes(plus_product(L::zero(), L::load(out + b * L::reals), s));
     }
@@ -43,15 +41,13 @@ STRUCTMAT_INLINE void run_column(const ColumnRows<T>& rows, index_t padded, real
     y = Solve ? old - sum : old + sum;
     const T fed = Solve ? y : old;
     for (index_t b = 0; b < blocks; ++b) {
-      L moved = L::zero();
-      if (!first) {
-        if constexpr (Dense) {
-          const ColumnsInMemory<T, W> columns{const_cast<R*>(a), blocks * L::reals};
-          moved = combine<T, W>(columns, padded, b,
-                                [&](index_t m) STRUCTMAT_ALWAYS { return lane<T, W>(state, m); });
-        } else {
-          moved = plus_product(moved, L::load(a + b * L::reals), L::load(state + b * L::reals));
-        }
+      L moved;
+      if constexpr (Dense) {
+        const ColumnsInMemory<T, W> columns{const_cast<R*>(a), blocks * L::reals};
+        moved = combine<T, W>(columns, padded, b,
+                              [&](index_t m) STRUCTMAT_ALWAYS { return lane<T, W>(state, m); });
+      } else {
+        moved = plus_product(L::zero(), L::load(a + b * L::reals), L::load(state + b * L::reals));
       }
       moved.plus(fed, L::load(in + b * L::reals)).store((Dense ? spare : state) + b * L::reals);
     }
@@ -139,9 +135,9 @@ UnitSweep<T, K>::UnitSweep(const UnitTriangle<T, K>& triangle, bool solve, const
       solve_(solve),
       by_column_(y.extent(1) < 3),
       y_(y),
-      out_(triangle.out, layout_),
-      in_(triangle.in, layout_),
-      a_(triangle.a, layout_) {
+      out_(triangle.out, layout_, {.first = true}),
+      in_(triangle.in, layout_, {.last = true}),
+      a_(triangle.a, layout_, {.first = true, .last = true}) {
   constexpr index_t parts = Layout<T>::parts;
   const index_t tiles = (y.extent(1) + lanes - 1) / lanes, vector = parts * lanes;
   if (by_column_) {
@@ -179,7 +175,6 @@ void UnitSweep<T, K>::one_column(index_t begin, index_t end, index_t c) {
   const View<T, 1> y = y_.select(1, c);
   const ColumnRows<T> rows{end - begin,
                            layout_.padded,
-                           begin == 0,
                            out_.rows(begin, end),
                            in_.rows(begin, end),
                            a_.rows(begin, end),

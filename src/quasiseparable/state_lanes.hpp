@@ -43,6 +43,10 @@ struct Layout {
 
   index_t vector() const { return parts * padded; }           ///< numbers of a padded vector
   index_t matrix() const { return padded * parts * padded; }  ///< numbers of a padded matrix
+  /// Are rows of vectors whose numbers lie `stride` apart in padded form already?
+  bool in_place(index_t stride) const {
+    return RealScalar<T> && padded == order && (stride == 1 || order == 1);
+  }
 
   T get(const R* v, index_t l) const {
     const index_t at = place(l);
@@ -107,6 +111,12 @@ auto transitions_over_states(const View<E, K::rank - 1>& a, [[maybe_unused]] ind
 template <transition::Uniform K>
 inline constexpr int transition_dimensions = K::rank == 4 ? 3 : 2;
 
+/// Rows at the ends of a sequence that are not part of the matrix. They read as zeros, which makes
+/// the recurrences right there without a special case and keeps out whatever is stored in them.
+struct Absent {
+  bool first = false, last = false;
+};
+
 /// Rows of vectors (n, r) or matrices (n, r, r) in padded form. Real vectors of a padded order with
 /// stride 1 are used where they are, all else is packed.
 template <Scalar T, int Rank>
@@ -114,21 +124,26 @@ class PaddedRows {
  public:
   using R = real_t<T>;
 
-  PaddedRows(const View<const T, Rank>& from, const Layout<T>& layout)
+  PaddedRows(const View<const T, Rank>& from, const Layout<T>& layout, Absent absent = {})
       : from_(from),
         layout_(layout),
+        absent_(absent),
         step_(Rank == 2 ? layout.vector() : layout.matrix()),
-        in_place_(Rank == 2 && RealScalar<T> && layout.padded == layout.order &&
-                  (from.stride(1) == 1 || layout.order == 1)) {
-    if (!in_place_) packed_ = Array<R, 1>({std::min(chunk_rows, from.extent(0)) * step_});
-  }
+        in_place_(Rank == 2 && layout.in_place(from.stride(1))),
+        packed_({std::min(chunk_rows, from.extent(0)) * step_}) {}
 
   /// Rows begin <= i < end, at most chunk_rows of them, until the next call.
   Run<const R> rows(index_t begin, index_t end) {
+    const index_t first = absent_.first && begin == 0 ? 1 : begin;
+    const index_t last = absent_.last && end == from_.extent(0) ? end - 1 : end;
     if constexpr (RealScalar<T>) {
-      if (in_place_) return {from_.data() + begin * from_.stride(0), from_.stride(0)};
+      if (in_place_ && first == begin && last == end) {
+        return {from_.data() + begin * from_.stride(0), from_.stride(0)};
+      }
     }
-    for (index_t i = begin; i < end; ++i) pack(i, packed_.data() + (i - begin) * step_);
+    if (first > begin) std::fill_n(packed_.data(), step_, R{});
+    if (last < end) std::fill_n(packed_.data() + (last - begin) * step_, step_, R{});
+    for (index_t i = first; i < last; ++i) pack(i, packed_.data() + (i - begin) * step_);
     return {packed_.data(), step_};
   }
 
@@ -145,6 +160,7 @@ class PaddedRows {
 
   View<const T, Rank> from_;
   Layout<T> layout_;
+  Absent absent_;
   index_t step_;
   bool in_place_;
   Array<R, 1> packed_;
