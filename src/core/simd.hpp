@@ -78,6 +78,7 @@ struct Lanes {
   Vector<T, W> v;
 
   STRUCTMAT_INLINE static Lanes zero() { return {Vector<T, W>{}}; }
+  STRUCTMAT_INLINE static Lanes fill(const T& c) { return {Vector<T, W>{} + c}; }
   STRUCTMAT_INLINE static Lanes load(const T* p) { return {simd::load<Vector<T, W>>(p)}; }
   STRUCTMAT_INLINE void store(T* p) const { simd::store(p, v); }
   /// this + c * x
@@ -90,6 +91,9 @@ struct Lanes<std::complex<R>, W> {
   Vector<R, W> re, im;
 
   STRUCTMAT_INLINE static Lanes zero() { return {Vector<R, W>{}, Vector<R, W>{}}; }
+  STRUCTMAT_INLINE static Lanes fill(const std::complex<R>& c) {
+    return {Vector<R, W>{} + c.real(), Vector<R, W>{} + c.imag()};
+  }
   STRUCTMAT_INLINE static Lanes load(const R* p) {
     return {simd::load<Vector<R, W>>(p), simd::load<Vector<R, W>>(p + W)};
   }
@@ -134,6 +138,29 @@ template <RealScalar R, int W>
 STRUCTMAT_INLINE Lanes<std::complex<R>, W> times(const Vector<R, W>& c,
                                                  const Lanes<std::complex<R>, W>& x) {
   return {c * x.re, c * x.im};
+}
+
+/// sum + x y, lane by lane.
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<R, W> plus_product(const Lanes<R, W>& sum, const Lanes<R, W>& x,
+                                          const Lanes<R, W>& y) {
+  return {sum.v + x.v * y.v};
+}
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<std::complex<R>, W> plus_product(const Lanes<std::complex<R>, W>& sum,
+                                                        const Lanes<std::complex<R>, W>& x,
+                                                        const Lanes<std::complex<R>, W>& y) {
+  return {sum.re + x.re * y.re - x.im * y.im, sum.im + x.re * y.im + x.im * y.re};
+}
+
+/// The sum of the lanes.
+template <RealScalar R, int W>
+STRUCTMAT_INLINE R sum_lanes(const Lanes<R, W>& x) {
+  return sum<R, W>(x.v);
+}
+template <RealScalar R, int W>
+STRUCTMAT_INLINE std::complex<R> sum_lanes(const Lanes<std::complex<R>, W>& x) {
+  return {sum<R, W>(x.re), sum<R, W>(x.im)};
 }
 
 }  // namespace structmat::simd
