@@ -1,5 +1,5 @@
 /// \file
-/// The shape check of the cotangents of a quasiseparable matrix.
+/// Checks of the cotangents of a quasiseparable matrix.
 #pragma once
 
 #include "recurrence/checked_cotangent.hpp"
@@ -23,6 +23,14 @@ QuasiseparableCotangent<T, K> checked_cotangent(const char* operation,
   check("h", bar.h, order.upper);
   check("b", bar.b, order.upper);
   return bar;
+}
+
+/// Do several batch entries add to the same cotangents?
+template <Scalar T, transition::Uniform K>
+bool sums_over_batch(const QuasiseparableCotangent<T, K>& bar) {
+  const auto one = [](const auto& v) { return v.data() && v.stride(0) == 0; };
+  return one(bar.p) || one(bar.q) || one(bar.a) || one(bar.d) || one(bar.g) || one(bar.h) ||
+         one(bar.b);
 }
 
 }  // namespace structmat::quasiseparable

@@ -196,13 +196,6 @@ QuasiseparableCotangent<T, K> with_sink(QuasiseparableCotangent<T, K> bar,
   return bar;
 }
 
-template <Scalar T, transition::Uniform K>
-bool sums(const QuasiseparableCotangent<T, K>& bar) {
-  const auto one = [](const auto& v) { return v.data() && v.stride(0) == 0; };
-  return one(bar.p) || one(bar.q) || one(bar.a) || one(bar.d) || one(bar.g) || one(bar.h) ||
-         one(bar.b);
-}
-
 }  // namespace
 
 template <Scalar T, transition::Uniform K>
@@ -229,7 +222,7 @@ void multiply_vjp(const exec::cpu& e, const QuasiseparableView<T, K>& x_in,
   }
   const auto x_bar = checked_cotangent(operation, x_bar_in, batch, n, rx);
   const auto y_bar = checked_cotangent(operation, y_bar_in, batch, n, ry);
-  const int team = sums(x_bar) || sums(y_bar) ? 1 : thread_count(e.threads);
+  const int team = sums_over_batch(x_bar) || sums_over_batch(y_bar) ? 1 : thread_count(e.threads);
   parallel_for(team, batch, [&](index_t b) {
     T sink{};
     const auto xb = with_sink(x_bar, x, sink), yb = with_sink(y_bar, y, sink);
