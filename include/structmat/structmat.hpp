@@ -22,6 +22,7 @@
 #include "structmat/quasiseparable/from_dense.hpp"
 #include "structmat/quasiseparable/from_kernel.hpp"
 #include "structmat/quasiseparable/from_semiseparable.hpp"
+#include "structmat/quasiseparable/kernel.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 #include "structmat/semiseparable/apply.hpp"
 #include "structmat/semiseparable/entry.hpp"
