@@ -24,6 +24,7 @@
 #include "structmat/quasiseparable/from_semiseparable.hpp"
 #include "structmat/quasiseparable/kernel.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
+#include "structmat/quasiseparable/rectangular.hpp"
 #include "structmat/semiseparable/apply.hpp"
 #include "structmat/semiseparable/entry.hpp"
 #include "structmat/semiseparable/semiseparable.hpp"
