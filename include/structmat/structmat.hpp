@@ -25,6 +25,7 @@
 #include "structmat/quasiseparable/from_kernel.hpp"
 #include "structmat/quasiseparable/from_semiseparable.hpp"
 #include "structmat/quasiseparable/kernel.hpp"
+#include "structmat/quasiseparable/ldl.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 #include "structmat/quasiseparable/rectangular.hpp"
 #include "structmat/semiseparable/apply.hpp"

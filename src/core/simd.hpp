@@ -136,4 +136,59 @@ STRUCTMAT_INLINE Lanes<std::complex<R>, W> times(const Vector<R, W>& c,
   return {c * x.re, c * x.im};
 }
 
+/// x + y
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<R, W> add(const Lanes<R, W>& x, const Lanes<R, W>& y) {
+  return {x.v + y.v};
+}
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<std::complex<R>, W> add(const Lanes<std::complex<R>, W>& x,
+                                               const Lanes<std::complex<R>, W>& y) {
+  return {x.re + y.re, x.im + y.im};
+}
+
+/// x - y
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<R, W> minus(const Lanes<R, W>& x, const Lanes<R, W>& y) {
+  return {x.v - y.v};
+}
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<std::complex<R>, W> minus(const Lanes<std::complex<R>, W>& x,
+                                                 const Lanes<std::complex<R>, W>& y) {
+  return {x.re - y.re, x.im - y.im};
+}
+
+/// sum + x y, lane by lane.
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<R, W> plus_product(const Lanes<R, W>& sum, const Lanes<R, W>& x,
+                                          const Lanes<R, W>& y) {
+  return {sum.v + x.v * y.v};
+}
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<std::complex<R>, W> plus_product(const Lanes<std::complex<R>, W>& sum,
+                                                        const Lanes<std::complex<R>, W>& x,
+                                                        const Lanes<std::complex<R>, W>& y) {
+  return {sum.re + x.re * y.re - x.im * y.im, sum.im + x.re * y.im + x.im * y.re};
+}
+
+/// conj(x)
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<R, W> conjugated(const Lanes<R, W>& x) {
+  return x;
+}
+template <RealScalar R, int W>
+STRUCTMAT_INLINE Lanes<std::complex<R>, W> conjugated(const Lanes<std::complex<R>, W>& x) {
+  return {x.re, -x.im};
+}
+
+/// The sum of the lanes.
+template <RealScalar R, int W>
+STRUCTMAT_INLINE R sum_lanes(const Lanes<R, W>& x) {
+  return sum<R, W>(x.v);
+}
+template <RealScalar R, int W>
+STRUCTMAT_INLINE std::complex<R> sum_lanes(const Lanes<std::complex<R>, W>& x) {
+  return {sum<R, W>(x.re), sum<R, W>(x.im)};
+}
+
 }  // namespace structmat::simd

@@ -1,0 +1,151 @@
+#include "structmat/quasiseparable/ldl.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "core/instantiate.hpp"
+#include "core/threads.hpp"
+#include "quasiseparable/ldl_factor.hpp"
+#include "structmat/recurrence/shape.hpp"
+
+namespace structmat::quasiseparable {
+namespace {
+
+constexpr const char* operation = "quasiseparable::factor_ldl";
+
+/// The lower triangle and the diagonal over the batch; the upper triangle is not looked at.
+template <Scalar T, transition::Uniform K>
+QuasiseparableView<T, K> lower_triangle(const QuasiseparableView<T, K>& m) {
+  recurrence::Shape shape(operation, 1, m.size());
+  const index_t r = m.order().lower;
+  shape.require("d", m.d, 0);
+  shape.require("p", m.p, r);
+  shape.require("q", m.q, r);
+  shape.require("a", m.a, r);
+  const index_t all = shape.batch();
+  return {m.p.broadcast(0, all), m.q.broadcast(0, all), m.a.broadcast(0, all),
+          m.d.broadcast(0, all)};
+}
+
+template <Scalar T, transition::Uniform K>
+void require_real_diagonal(const QuasiseparableView<T, K>& m) {
+  if constexpr (is_complex_v<T>) {
+    for (index_t b = 0; b < m.batch(); ++b) {
+      for (index_t i = 0; i < m.size(); ++i) {
+        const auto imaginary = m.d(b, i).imag();
+        if (imaginary == 0 || !std::isfinite(imaginary)) continue;
+        throw DomainError(std::string(operation) + ": diagonal entry " + std::to_string(i) +
+                          " of batch entry " + std::to_string(b) + " has the imaginary part " +
+                          std::to_string(imaginary) + ", a Hermitian matrix has a real diagonal");
+      }
+    }
+  }
+}
+
+template <Scalar T, transition::Uniform K>
+void require_apart(const QuasiseparableView<T, K>& m, const View<T, 3>& w,
+                   const View<real_t<T>, 2>& d) {
+  const auto refuse = [](const char* output, const char* other, bool overlap) {
+    if (overlap) {
+      throw DomainError(std::string(operation) + ": " + output + " and " + other +
+                        " overlap in memory");
+    }
+  };
+  refuse("w", "p", overlaps(View<const T, 3>(w), m.p));
+  refuse("w", "q", overlaps(View<const T, 3>(w), m.q));
+  refuse("w", "a", overlaps(View<const T, 3>(w), m.a));
+  refuse("w", "the diagonal of the matrix", overlaps(View<const T, 3>(w), m.d));
+  refuse("w", "d", overlaps(w, d));
+  refuse("d", "p", overlaps(d, m.p));
+  refuse("d", "q", overlaps(d, m.q));
+  refuse("d", "a", overlaps(d, m.a));
+  refuse("d", "the diagonal of the matrix", overlaps(d, m.d));
+}
+
+}  // namespace
+
+template <Scalar T, transition::Uniform K>
+LdlView<T, K> checked(LdlView<T, K> f, const char* who, index_t batch) {
+  recurrence::Shape shape(who, batch, f.size());
+  shape.require("d", f.d, 0);
+  shape.require("p", f.p, f.order());
+  shape.require("w", f.w, f.order());
+  shape.require("a", f.a, f.order());
+  const index_t all = shape.batch();
+  return {f.p.broadcast(0, all), f.w.broadcast(0, all), f.a.broadcast(0, all),
+          f.d.broadcast(0, all)};
+}
+
+template <Scalar T, transition::Uniform K>
+PivotStatus factor_ldl(const exec::cpu& e, const QuasiseparableView<T, K>& matrix,
+                       const LdlOptions& options, View<T, 3> w, View<real_t<T>, 2> d) {
+  const auto m = lower_triangle(matrix);
+  const index_t batch = m.batch(), n = m.size(), r = m.order().lower;
+  detail::require_extents(operation, w, {batch, n, r});
+  detail::require_extents(operation, d, {batch, n});
+  require_apart(m, w, d);
+  require_real_diagonal(m);
+
+  std::vector<PivotStatus> status(static_cast<std::size_t>(batch));
+  parallel_for(thread_count(e.threads), batch, [&](index_t b) {
+    Factorisation<T, K> f(m, b, options, w, d);
+    for (index_t i = 0; i < n; i += chunk_rows) {
+      if (!f.rows(i, std::min(i + chunk_rows, n))) break;
+    }
+    status[static_cast<std::size_t>(b)] = f.status();
+  });
+  for (const PivotStatus& s : status) {
+    if (!s.ok()) return s;
+  }
+  return {};
+}
+
+template <Scalar T, transition::Uniform K>
+Ldl<T, K> factor_ldl(const exec::cpu& e, const QuasiseparableView<T, K>& matrix,
+                     const LdlOptions& options) {
+  const auto m = lower_triangle(matrix);
+  Ldl<T, K> f;
+  f.w = Array<T, 3>({m.batch(), m.size(), m.order().lower}, uninitialized);
+  f.d = Array<real_t<T>, 2>({m.batch(), m.size()}, uninitialized);
+  f.status = factor_ldl(e, m, options, f.w.view(), f.d.view());
+  f.p = to_array(matrix.p);
+  f.a = to_array(matrix.a);
+  return f;
+}
+
+template <Scalar T, transition::Uniform K>
+LogDeterminant<T> log_determinant(const LdlView<T, K>& factor, index_t batch) {
+  constexpr const char* who = "quasiseparable::log_determinant";
+  const auto f = checked(factor, who);
+  if (batch < 0 || batch >= f.batch()) {
+    throw ShapeError(std::string(who) + ": batch entry " + std::to_string(batch) +
+                     ", the factor has " + std::to_string(f.batch()));
+  }
+  double sum = 0, lost = 0;
+  bool negative = false, zero = false;
+  for (index_t i = 0; i < f.size(); ++i) {
+    const auto d = static_cast<double>(f.d(batch, i));
+    negative ^= d < 0;
+    zero |= d == 0;
+    // Kahan's sum.
+    const double term = std::log(std::abs(d)) - lost, next = sum + term;
+    lost = (next - sum) - term;
+    sum = next;
+  }
+  if (zero) return {-std::numeric_limits<double>::infinity(), T{}};
+  return {sum, T(negative ? -1 : 1)};
+}
+
+#define STRUCTMAT_INSTANTIATE(T, K)                                                      \
+  template STRUCTMAT_EXPORT LdlView<T, transition::K> checked<T, transition::K>(         \
+      LdlView<T, transition::K>, const char*, index_t);                                  \
+  template STRUCTMAT_EXPORT PivotStatus factor_ldl<T, transition::K>(                    \
+      const exec::cpu&, const QuasiseparableView<T, transition::K>&, const LdlOptions&,  \
+      View<T, 3>, View<real_t<T>, 2>);                                                   \
+  template STRUCTMAT_EXPORT Ldl<T, transition::K> factor_ldl<T, transition::K>(          \
+      const exec::cpu&, const QuasiseparableView<T, transition::K>&, const LdlOptions&); \
+  template STRUCTMAT_EXPORT LogDeterminant<T> log_determinant<T, transition::K>(         \
+      const LdlView<T, transition::K>&, index_t);
+STRUCTMAT_FOR_SCALARS_AND_KINDS(STRUCTMAT_INSTANTIATE)
+
+}  // namespace structmat::quasiseparable
