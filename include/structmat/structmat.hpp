@@ -26,6 +26,8 @@
 #include "structmat/quasiseparable/from_semiseparable.hpp"
 #include "structmat/quasiseparable/kernel.hpp"
 #include "structmat/quasiseparable/ldl.hpp"
+#include "structmat/quasiseparable/ldl_vjp.hpp"
+#include "structmat/quasiseparable/log_likelihood.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 #include "structmat/quasiseparable/rectangular.hpp"
 #include "structmat/semiseparable/apply.hpp"

@@ -2,6 +2,7 @@
 /// Loops over independent tasks. Without OpenMP everything runs on the calling thread.
 #pragma once
 
+#include <algorithm>
 #include <exception>
 
 #include "structmat/core/scalar.hpp"
@@ -21,6 +22,13 @@ inline int thread_count([[maybe_unused]] int requested) {
 #else
   return 1;
 #endif
+}
+
+/// The same for work of so many multiplications: starting a thread for few costs more than it saves.
+inline int team_for(int requested, index_t multiplications) {
+  constexpr index_t worth_a_thread = 20000;
+  const index_t most = std::max<index_t>(1, multiplications / worth_a_thread);
+  return static_cast<int>(std::min<index_t>(thread_count(requested), most));
 }
 
 /// task(i) for 0 <= i < count on `team` threads; returns when all are done and rethrows the first

@@ -5,6 +5,7 @@
 
 #include "core/instantiate.hpp"
 #include "core/threads.hpp"
+#include "quasiseparable/log_product.hpp"
 #include "quasiseparable/ldl_factor.hpp"
 #include "structmat/recurrence/shape.hpp"
 
@@ -87,7 +88,7 @@ PivotStatus factor_ldl(const exec::cpu& e, const QuasiseparableView<T, K>& matri
   require_real_diagonal(m);
 
   std::vector<PivotStatus> status(static_cast<std::size_t>(batch));
-  parallel_for(thread_count(e.threads), batch, [&](index_t b) {
+  parallel_for(team_for(e.threads, batch * n * (r + 1) * (r + 1)), batch, [&](index_t b) {
     Factorisation<T, K> f(m, b, options, w, d);
     for (index_t i = 0; i < n; i += chunk_rows) {
       if (!f.rows(i, std::min(i + chunk_rows, n))) break;
@@ -121,19 +122,15 @@ LogDeterminant<T> log_determinant(const LdlView<T, K>& factor, index_t batch) {
     throw ShapeError(std::string(who) + ": batch entry " + std::to_string(batch) +
                      ", the factor has " + std::to_string(f.batch()));
   }
-  double sum = 0, lost = 0;
-  bool negative = false, zero = false;
+  LogProduct product;
+  bool negative = false;
   for (index_t i = 0; i < f.size(); ++i) {
     const auto d = static_cast<double>(f.d(batch, i));
+    if (d == 0) return {-std::numeric_limits<double>::infinity(), T{}};
     negative ^= d < 0;
-    zero |= d == 0;
-    // Kahan's sum.
-    const double term = std::log(std::abs(d)) - lost, next = sum + term;
-    lost = (next - sum) - term;
-    sum = next;
+    product.times(std::abs(d));
   }
-  if (zero) return {-std::numeric_limits<double>::infinity(), T{}};
-  return {sum, T(negative ? -1 : 1)};
+  return {product.log(), T(negative ? -1 : 1)};
 }
 
 #define STRUCTMAT_INSTANTIATE(T, K)                                                      \

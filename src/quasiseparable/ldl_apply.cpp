@@ -33,7 +33,7 @@ class Work {
   using R = real_t<T>;
 
   Work(const LdlView<T, K>& f, index_t batch, View<const T, 2> x, View<T, 2> y)
-      : lower_(UnitTriangle<T, K>::lower(f.p.select(0, batch), f.w.select(0, batch),
+      : lower_(UnitTriangle<const T, K>::lower(f.p.select(0, batch), f.w.select(0, batch),
                                          f.a.select(0, batch))),
         d_(f.d.select(0, batch)),
         x_(x),
@@ -79,7 +79,7 @@ class Work {
     }
   }
 
-  UnitTriangle<T, K> lower_;
+  UnitTriangle<const T, K> lower_;
   View<const R, 1> d_;
   View<const T, 2> x_;
   View<T, 2> y_;
@@ -125,11 +125,8 @@ void ldl_apply(const exec::cpu& e, const LdlView<T, K>& factor, LdlPart part, Vi
 
   x = x.broadcast(0, batch);
   constexpr index_t width = recurrence::tile_width<T>;
-  // Below this many multiplications, starting threads costs more than it saves.
-  constexpr index_t worth_a_thread = 20000;
   const index_t share = (K::rank == 4 ? f.order() : 1) * (f.order() + 1);
-  const index_t most = std::max<index_t>(1, batch * n * columns * share / worth_a_thread);
-  const int team = static_cast<int>(std::min<index_t>(thread_count(e.threads), most));
+  const int team = team_for(e.threads, batch * n * columns * share);
   // Columns are shared out by whole tiles, whose arithmetic does not depend on who computes them;
   // what is left over goes with the last whole tile, as it does on one thread.
   const index_t tiles = std::max<index_t>(1, columns / width);

@@ -129,7 +129,7 @@ STRUCTMAT_CLONES void tile_rows(const TileRows<T, Dims>& rows, real_t<T>* state,
 }  // namespace
 
 template <Scalar T, transition::Uniform K>
-UnitSweep<T, K>::UnitSweep(const UnitTriangle<T, K>& triangle, bool solve, const View<T, 2>& y)
+UnitSweep<T, K>::UnitSweep(const UnitTriangle<const T, K>& triangle, bool solve, const View<T, 2>& y)
     : layout_(triangle.out.extent(1)),
       triangle_(triangle),
       solve_(solve),

@@ -12,16 +12,16 @@
 
 namespace structmat::quasiseparable {
 
-/// Generators of a unit triangle in sweep order.
-template <Scalar T, transition::Uniform K>
+/// Generators of a unit triangle in sweep order, or places for their cotangents. E: T or const T.
+template <class E, transition::Uniform K>
 struct UnitTriangle {
   static constexpr int dims = transition_dimensions<K>;
-  View<const T, 2> out{}, in{};
-  View<const T, dims> a{};
+  View<E, 2> out{}, in{};
+  View<E, dims> a{};
 
   /// L, swept from row 0.
-  static UnitTriangle lower(const View<const T, 2>& p, const View<const T, 2>& w,
-                            const View<const T, K::rank - 1>& a) {
+  static UnitTriangle lower(const View<E, 2>& p, const View<E, 2>& w,
+                            const View<E, K::rank - 1>& a) {
     return {p, w, transitions_over_states<K>(a, p.extent(1))};
   }
   /// L^T, swept from row n-1.
@@ -39,7 +39,7 @@ class UnitSweep {
  public:
   using R = real_t<T>;
 
-  UnitSweep(const UnitTriangle<T, K>& triangle, bool solve, const View<T, 2>& y);
+  UnitSweep(const UnitTriangle<const T, K>& triangle, bool solve, const View<T, 2>& y);
 
   /// Rows begin <= i < end of y, at most chunk_rows of them, which follow those of the previous
   /// call.
@@ -57,7 +57,7 @@ class UnitSweep {
   void tile(index_t begin, index_t end, index_t c);
 
   Layout<T> layout_;
-  UnitTriangle<T, K> triangle_;
+  UnitTriangle<const T, K> triangle_;
   bool solve_, by_column_;
   View<T, 2> y_;
   PaddedRows<T, 2> out_, in_;

@@ -33,14 +33,17 @@ struct Layout {
 
   explicit Layout(index_t states)
       : order(states),
-        width(states <= 1   ? 1
-              : states <= 2 ? 2
-              : states <= 4 ? 4
-                            : 8),
-        padded(std::max<index_t>(1, (states + width - 1) / width) * width) {}
+        shift(states <= 1   ? 0
+              : states <= 2 ? 1
+              : states <= 4 ? 2
+                            : 3),
+        padded(std::max<index_t>(1, (states + width() - 1) >> shift) << shift) {}
 
-  index_t order, width, padded;
+  index_t order;
+  int shift;  ///< of the width, a power of two
+  index_t padded;
 
+  index_t width() const { return index_t{1} << shift; }
   index_t vector() const { return parts * padded; }           ///< numbers of a padded vector
   index_t matrix() const { return padded * parts * padded; }  ///< numbers of a padded matrix
   /// Are rows of vectors whose numbers lie `stride` apart in padded form already?
@@ -49,25 +52,28 @@ struct Layout {
   }
 
   T get(const R* v, index_t l) const {
-    const index_t at = place(l);
     if constexpr (is_complex_v<T>) {
-      return {v[at], v[at + width]};
+      const R* at = v + place(l);
+      return {at[0], at[width()]};
     } else {
-      return v[at];
+      return v[l];
     }
   }
   void set(R* v, index_t l, const T& value) const {
-    const index_t at = place(l);
     if constexpr (is_complex_v<T>) {
-      v[at] = value.real();
-      v[at + width] = value.imag();
+      R* at = v + place(l);
+      at[0] = value.real();
+      at[width()] = value.imag();
     } else {
-      v[at] = value;
+      v[l] = value;
     }
   }
 
  private:
-  index_t place(index_t l) const { return l / width * parts * width + l % width; }
+  /// Of the real part of number l.
+  index_t place(index_t l) const {
+    return (l >> shift << (shift + 1)) + (l & (width() - 1));
+  }
 };
 
 /// Number l of a padded vector of blocks of W lanes.
@@ -180,20 +186,34 @@ class ResultRows {
         packed_({std::min(chunk_rows, rows) * step_}) {}
 
   Run<R> rows() { return {packed_.data(), step_}; }
-  /// All zero.
-  Run<R> cleared() {
-    std::fill(packed_.begin(), packed_.end(), R{});
-    return rows();
+  void clear() { std::fill(packed_.begin(), packed_.end(), R{}); }
+
+  /// Rows begin <= i < end, of which begin is the first packed one.
+  void set(index_t begin, index_t end) const {
+    pass_on(begin, end, [](T& to, const T& value) STRUCTMAT_ALWAYS { to = value; });
+  }
+  void add(index_t begin, index_t end) const {
+    pass_on(begin, end, [](T& to, const T& value) STRUCTMAT_ALWAYS { to += value; });
   }
 
-  /// Elements of rows begin <= i < end, of which begin is the first packed one: put(element, value).
+ private:
   template <class Put>
   void pass_on(index_t begin, index_t end, const Put& put) const {
     if (to_.data() == nullptr) return;
     for (index_t i = begin; i < end; ++i) {
       const R* from = packed_.data() + (i - begin) * step_;
       if constexpr (Rank == 2) {
-        for (index_t l = 0; l < layout_.order; ++l) put(to_(i, l), layout_.get(from, l));
+        T* const to = to_.data() + i * to_.stride(0);
+        if (layout_.in_place(to_.stride(1))) {
+          if constexpr (RealScalar<T>) {
+#pragma omp simd
+            for (index_t l = 0; l < layout_.order; ++l) put(to[l], from[l]);
+          }
+        } else {
+          for (index_t l = 0; l < layout_.order; ++l) {
+            put(to[l * to_.stride(1)], layout_.get(from, l));
+          }
+        }
       } else {
         for (index_t m = 0; m < layout_.order; ++m, from += layout_.vector()) {
           for (index_t l = 0; l < layout_.order; ++l) put(to_(i, l, m), layout_.get(from, l));
@@ -201,14 +221,7 @@ class ResultRows {
       }
     }
   }
-  void set(index_t begin, index_t end) const {
-    pass_on(begin, end, [](T& to, const T& value) { to = value; });
-  }
-  void add(index_t begin, index_t end) const {
-    pass_on(begin, end, [](T& to, const T& value) { to += value; });
-  }
 
- private:
   View<T, Rank> to_;
   Layout<T> layout_;
   index_t step_;

@@ -218,12 +218,9 @@ void apply(int threads, const Triangles<T, K>& m, View<const T, 3> x, View<T, 3>
   const index_t batch = y.extent(0), n = y.extent(1), columns = y.extent(2);
   if (batch == 0 || n == 0 || columns == 0) return;
 
-  // Below this many multiplications, starting threads costs more than it saves.
-  constexpr index_t worth_a_thread = 20000;
   const index_t order = m.down.out.extent(2) + m.up.out.extent(2) + 1;
   const index_t share = K::rank == 4 ? order * order : order;
-  const index_t most = std::max<index_t>(1, batch * n * columns * share / worth_a_thread);
-  const int team = static_cast<int>(std::min<index_t>(thread_count(threads), most));
+  const int team = team_for(threads, batch * n * columns * share);
 
   // Columns are shared out by whole tiles, whose arithmetic does not depend on who computes them.
   const index_t tiles = (columns + tile_width<T> - 1) / tile_width<T>;
