@@ -5,43 +5,15 @@
 
 #include "core/instantiate.hpp"
 #include "core/threads.hpp"
-#include "quasiseparable/log_product.hpp"
+#include "quasiseparable/hermitian_input.hpp"
 #include "quasiseparable/ldl_factor.hpp"
+#include "quasiseparable/log_product.hpp"
 #include "structmat/recurrence/shape.hpp"
 
 namespace structmat::quasiseparable {
 namespace {
 
 constexpr const char* operation = "quasiseparable::factor_ldl";
-
-/// The lower triangle and the diagonal over the batch; the upper triangle is not looked at.
-template <Scalar T, transition::Uniform K>
-QuasiseparableView<T, K> lower_triangle(const QuasiseparableView<T, K>& m) {
-  recurrence::Shape shape(operation, 1, m.size());
-  const index_t r = m.order().lower;
-  shape.require("d", m.d, 0);
-  shape.require("p", m.p, r);
-  shape.require("q", m.q, r);
-  shape.require("a", m.a, r);
-  const index_t all = shape.batch();
-  return {m.p.broadcast(0, all), m.q.broadcast(0, all), m.a.broadcast(0, all),
-          m.d.broadcast(0, all)};
-}
-
-template <Scalar T, transition::Uniform K>
-void require_real_diagonal(const QuasiseparableView<T, K>& m) {
-  if constexpr (is_complex_v<T>) {
-    for (index_t b = 0; b < m.batch(); ++b) {
-      for (index_t i = 0; i < m.size(); ++i) {
-        const auto imaginary = m.d(b, i).imag();
-        if (imaginary == 0 || !std::isfinite(imaginary)) continue;
-        throw DomainError(std::string(operation) + ": diagonal entry " + std::to_string(i) +
-                          " of batch entry " + std::to_string(b) + " has the imaginary part " +
-                          std::to_string(imaginary) + ", a Hermitian matrix has a real diagonal");
-      }
-    }
-  }
-}
 
 template <Scalar T, transition::Uniform K>
 void require_apart(const QuasiseparableView<T, K>& m, const View<T, 3>& w,
@@ -80,12 +52,11 @@ LdlView<T, K> checked(LdlView<T, K> f, const char* who, index_t batch) {
 template <Scalar T, transition::Uniform K>
 PivotStatus factor_ldl(const exec::cpu& e, const QuasiseparableView<T, K>& matrix,
                        const LdlOptions& options, View<T, 3> w, View<real_t<T>, 2> d) {
-  const auto m = lower_triangle(matrix);
+  const auto m = checked_hermitian(matrix, operation);
   const index_t batch = m.batch(), n = m.size(), r = m.order().lower;
   detail::require_extents(operation, w, {batch, n, r});
   detail::require_extents(operation, d, {batch, n});
   require_apart(m, w, d);
-  require_real_diagonal(m);
 
   std::vector<PivotStatus> status(static_cast<std::size_t>(batch));
   parallel_for(team_for(e.threads, batch * n * (r + 1) * (r + 1)), batch, [&](index_t b) {
@@ -104,7 +75,7 @@ PivotStatus factor_ldl(const exec::cpu& e, const QuasiseparableView<T, K>& matri
 template <Scalar T, transition::Uniform K>
 Ldl<T, K> factor_ldl(const exec::cpu& e, const QuasiseparableView<T, K>& matrix,
                      const LdlOptions& options) {
-  const auto m = lower_triangle(matrix);
+  const auto m = checked_hermitian(matrix, operation);
   Ldl<T, K> f;
   f.w = Array<T, 3>({m.batch(), m.size(), m.order().lower}, uninitialized);
   f.d = Array<real_t<T>, 2>({m.batch(), m.size()}, uninitialized);

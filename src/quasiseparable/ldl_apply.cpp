@@ -34,7 +34,7 @@ class Work {
 
   Work(const LdlView<T, K>& f, index_t batch, View<const T, 2> x, View<T, 2> y)
       : lower_(UnitTriangle<const T, K>::lower(f.p.select(0, batch), f.w.select(0, batch),
-                                         f.a.select(0, batch))),
+                                               f.a.select(0, batch))),
         d_(f.d.select(0, batch)),
         x_(x),
         y_(y) {}

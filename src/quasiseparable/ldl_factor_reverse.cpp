@@ -48,12 +48,14 @@ STRUCTMAT_CLONES void replay(const Rows<T>& rows, real_t<T>* last, [[maybe_unuse
     R* const next = i + 1 < rows.count ? rows.history.row(i + 1) : last;
     const R d = *rows.d.row(i);
     if constexpr (Dense) {
-      multiply<T, W>(a, padded, [&](index_t k, index_t m) STRUCTMAT_ALWAYS {
-        return lane<T, W>(f + m * vector, k);
-      }, t);
-      multiply<T, W>(t, padded, [&](index_t m, index_t l) STRUCTMAT_ALWAYS {
-        return conjugate(lane<T, W>(a + m * vector, l));
-      }, next);
+      multiply<T, W>(
+          a, padded,
+          [&](index_t k, index_t m) STRUCTMAT_ALWAYS { return lane<T, W>(f + m * vector, k); }, t);
+      multiply<T, W>(
+          t, padded,
+          [&](index_t m, index_t l)
+              STRUCTMAT_ALWAYS { return conjugate(lane<T, W>(a + m * vector, l)); },
+          next);
     }
     for (index_t b = 0; b < padded / W; ++b) {
       const L ab = L::load(a + b * L::reals), wb = L::load(w + b * L::reals);
@@ -91,9 +93,8 @@ STRUCTMAT_INLINE void reverse_rows(const Rows<T>& rows, index_t padded, Columns&
     for (index_t b = 0; b < blocks; ++b) {
       const index_t at = b * L::reals;
       const L wb = L::load(w + at), given = L::load(w_bar + at);
-      const L fw = combine<T, W>(f_bar, padded, b, [&](index_t l) STRUCTMAT_ALWAYS {
-        return lane<T, W>(w, l);
-      });
+      const L fw = combine<T, W>(f_bar, padded, b,
+                                 [&](index_t l) STRUCTMAT_ALWAYS { return lane<T, W>(w, l); });
       curvature += std::real(sum_lanes(plus_conjugate(L::zero(), wb, fw)));
       along += std::real(sum_lanes(plus_conjugate(L::zero(), given, wb)));
       const L vb = L::zero().plus(T(inverse), given).plus(T(2), fw);
@@ -123,15 +124,16 @@ STRUCTMAT_INLINE void reverse_rows(const Rows<T>& rows, index_t padded, Columns&
       combine<T, W>(f, padded, b, [&](index_t l) STRUCTMAT_ALWAYS {
         return conjugate(lane<T, W>(p, l));
       }).store(u + b * L::reals);
-      const L fz = combine<T, W>(f, padded, b,
-                                 [&](index_t l) STRUCTMAT_ALWAYS { return lane<T, W>(z, l); });
+      const L fz =
+          combine<T, W>(f, padded, b, [&](index_t l) STRUCTMAT_ALWAYS { return lane<T, W>(z, l); });
       add(rows.bars.p.row(i) + b * L::reals, conjugated(fz));
     }
 
     if constexpr (Dense) {
-      multiply<T, W>(a, padded, [&](index_t k, index_t m) STRUCTMAT_ALWAYS {
-        return lane<T, W>(f.data + m * vector, k);
-      }, t);
+      multiply<T, W>(
+          a, padded,
+          [&](index_t k, index_t m) STRUCTMAT_ALWAYS { return lane<T, W>(f.data + m * vector, k); },
+          t);
       for (index_t m = 0; m < padded; ++m) {
         for (index_t b = 0; b < blocks; ++b) {
           const L faf = combine<T, W>(f_bar, padded, b, [&](index_t k) STRUCTMAT_ALWAYS {
@@ -253,8 +255,8 @@ void FactorReverse<T, K>::run(index_t run, const FactorBars<T>& bars) {
     // f behind the last row is not needed.
     Rows<T> replayed = rows;
     replayed.count -= 1;
-    replay<T, K::rank == 4, W, One>(
-        replayed, history_.data() + replayed.count * layout_.matrix(), scratch_.data());
+    replay<T, K::rank == 4, W, One>(replayed, history_.data() + replayed.count * layout_.matrix(),
+                                    scratch_.data());
     reverse<T, K::rank == 4, W, One>(rows, bar_.data(), scratch_.data());
   });
 }

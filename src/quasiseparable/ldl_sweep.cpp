@@ -129,7 +129,8 @@ STRUCTMAT_CLONES void tile_rows(const TileRows<T, Dims>& rows, real_t<T>* state,
 }  // namespace
 
 template <Scalar T, transition::Uniform K>
-UnitSweep<T, K>::UnitSweep(const UnitTriangle<const T, K>& triangle, bool solve, const View<T, 2>& y)
+UnitSweep<T, K>::UnitSweep(const UnitTriangle<const T, K>& triangle, bool solve,
+                           const View<T, 2>& y)
     : layout_(triangle.out.extent(1)),
       triangle_(triangle),
       solve_(solve),
@@ -173,12 +174,9 @@ template <Scalar T, transition::Uniform K>
 template <bool Solve>
 void UnitSweep<T, K>::one_column(index_t begin, index_t end, index_t c) {
   const View<T, 1> y = y_.select(1, c);
-  const ColumnRows<T> rows{end - begin,
-                           layout_.padded,
-                           out_.rows(begin, end),
-                           in_.rows(begin, end),
-                           a_.rows(begin, end),
-                           {y.data() + begin * y.stride(0), y.stride(0)}};
+  const ColumnRows<T> rows{end - begin,           layout_.padded,
+                           out_.rows(begin, end), in_.rows(begin, end),
+                           a_.rows(begin, end),   {y.data() + begin * y.stride(0), y.stride(0)}};
   with_width(layout_, [&]<int W, bool One>() {
     column_rows<T, Solve, K::rank == 4, W, One>(rows, state_.data() + c * layout_.vector(),
                                                 spare_.data());

@@ -50,8 +50,8 @@ STRUCTMAT_CLONES void reverse(const Rows<T>& rows, bool solve, real_t<T>* s_bar,
     const R *out = rows.out.row(i), *in = rows.in.row(i), *s = rows.history.row(i);
     T got{};
     for (index_t b = 0; b < blocks; ++b) {
-      got += sum_lanes(plus_conjugate(L::zero(), L::load(in + b * L::reals),
-                                      L::load(s_bar + b * L::reals)));
+      got += sum_lanes(
+          plus_conjugate(L::zero(), L::load(in + b * L::reals), L::load(s_bar + b * L::reals)));
     }
     T& bar = *rows.bar.row(i);
     const T y_bar = bar;
@@ -122,9 +122,8 @@ void SweepReverse<T, K>::record(const View<const T, 1>& fed) {
       std::copy(s.begin(), s.end(), history_.begin());
       rows.history = {history_.data(), layout_.vector()};
     }
-    with_width(layout_, [&]<int W, bool One>() {
-      replay<T, K::rank == 4, W, One>(rows, s.data());
-    });
+    with_width(layout_,
+               [&]<int W, bool One>() { replay<T, K::rank == 4, W, One>(rows, s.data()); });
   }
 }
 

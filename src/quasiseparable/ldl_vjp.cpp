@@ -180,12 +180,12 @@ void factor_ldl_vjp(const exec::cpu& e, const QuasiseparableView<T, K>& m, const
     reverse.record();
     // A triangle with q in place of w.
     TriangleBarRows<T, K> bars(
-        {entry_of(to.p, b), entry_of(to.q, b),
-         transitions_over_states<K>(entry_of(to.a, b), r)},
-        n, r);
+        {entry_of(to.p, b), entry_of(to.q, b), transitions_over_states<K>(entry_of(to.a, b), r)}, n,
+        r);
     const Array<T, 2> none({w_bar.data() == nullptr ? n : 0, r});
-    PaddedRows<T, 2> w_rows(w_bar.data() == nullptr ? none.view() : View<const T, 2>(w_bar.select(0, b)),
-                            layout, {.last = true});
+    PaddedRows<T, 2> w_rows(
+        w_bar.data() == nullptr ? none.view() : View<const T, 2>(w_bar.select(0, b)), layout,
+        {.last = true});
     Array<R, 1> pivots({std::min(chunk_rows, n)});
     for (index_t run = reverse.runs() - 1; run >= 0; --run) {
       const index_t begin = run * chunk_rows, end = std::min(begin + chunk_rows, n);
@@ -193,7 +193,8 @@ void factor_ldl_vjp(const exec::cpu& e, const QuasiseparableView<T, K>& m, const
         pivots.data()[i - begin] = d_bar.data() == nullptr ? 0 : d_bar(b, i);
       }
       bars.clear();
-      reverse.run(run, {w_rows.rows(begin, end), {pivots.data(), 1}, bars.out(), bars.a(), bars.in()});
+      reverse.run(run,
+                  {w_rows.rows(begin, end), {pivots.data(), 1}, bars.out(), bars.a(), bars.in()});
       bars.add(begin, end);
       for (index_t i = begin; i < end && to.d.data() != nullptr; ++i) {
         to.d(b, i) += pivots.data()[i - begin];
@@ -245,15 +246,15 @@ void log_determinant_vjp(const LdlView<T, K>& factor, index_t batch, double log_
   }
 }
 
-#define STRUCTMAT_INSTANTIATE(T, K)                                                             \
-  template STRUCTMAT_EXPORT void factor_ldl_vjp<T, transition::K>(                              \
-      const exec::cpu&, const QuasiseparableView<T, transition::K>&,                            \
-      const LdlView<T, transition::K>&, const LdlCotangent<T, transition::K>&,                  \
-      const QuasiseparableCotangent<T, transition::K>&);                                        \
-  template STRUCTMAT_EXPORT void ldl_apply_vjp<T, transition::K>(                               \
-      const exec::cpu&, const LdlView<T, transition::K>&, LdlPart, View<const T, 3>,            \
-      View<const T, 3>, const LdlCotangent<T, transition::K>&, View<T, 3>);                     \
-  template STRUCTMAT_EXPORT void log_determinant_vjp<T, transition::K>(                         \
+#define STRUCTMAT_INSTANTIATE(T, K)                                                  \
+  template STRUCTMAT_EXPORT void factor_ldl_vjp<T, transition::K>(                   \
+      const exec::cpu&, const QuasiseparableView<T, transition::K>&,                 \
+      const LdlView<T, transition::K>&, const LdlCotangent<T, transition::K>&,       \
+      const QuasiseparableCotangent<T, transition::K>&);                             \
+  template STRUCTMAT_EXPORT void ldl_apply_vjp<T, transition::K>(                    \
+      const exec::cpu&, const LdlView<T, transition::K>&, LdlPart, View<const T, 3>, \
+      View<const T, 3>, const LdlCotangent<T, transition::K>&, View<T, 3>);          \
+  template STRUCTMAT_EXPORT void log_determinant_vjp<T, transition::K>(              \
       const LdlView<T, transition::K>&, index_t, double, View<real_t<T>, 1>);
 STRUCTMAT_FOR_SCALARS_AND_KINDS(STRUCTMAT_INSTANTIATE)
 

@@ -71,9 +71,7 @@ struct Layout {
 
  private:
   /// Of the real part of number l.
-  index_t place(index_t l) const {
-    return (l >> shift << (shift + 1)) + (l & (width() - 1));
-  }
+  index_t place(index_t l) const { return (l >> shift << (shift + 1)) + (l & (width() - 1)); }
 };
 
 /// Number l of a padded vector of blocks of W lanes.

@@ -311,6 +311,7 @@ TEST_CASE("what is refused") {
   CHECK(message_from<DomainError>([&] { qs::factor_ldl(m); }) ==
         "quasiseparable::factor_ldl: diagonal entry 2 of batch entry 0 has the imaginary part "
         "0.500000, a Hermitian matrix has a real diagonal");
+  m.d(0, 2) = 5;
   Array<C, 3> w({1, 4, 2}), x({1, 5, 1}), y({1, 4, 3});
   Array<double, 2> d({1, 3});
   CHECK(message_from<ShapeError>([&] {

@@ -16,8 +16,8 @@ template <class T, int Rank>
 double real_inner(const Array<T, Rank>& x, const Array<T, Rank>& y) {
   double sum = 0;
   for (index_t i = 0; i < x.size(); ++i) {
-    sum += std::real(std::complex<double>(conjugate(x.data()[i])) *
-                     std::complex<double>(y.data()[i]));
+    sum +=
+        std::real(std::complex<double>(conjugate(x.data()[i])) * std::complex<double>(y.data()[i]));
   }
   return sum;
 }

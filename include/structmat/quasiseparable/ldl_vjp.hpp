@@ -39,7 +39,8 @@ struct LdlCotangent {
 /// r) eps times the condition of the pivots. Throws ShapeError, before anything is written.
 template <Scalar T, transition::Uniform K>
 void factor_ldl_vjp(const exec::cpu& e, const QuasiseparableView<T, K>& m, const LdlView<T, K>& f,
-                    const LdlCotangent<T, K>& factor, const QuasiseparableCotangent<T, K>& gradient);
+                    const LdlCotangent<T, K>& factor,
+                    const QuasiseparableCotangent<T, K>& gradient);
 
 /// Through y = part(f) x, see ldl.hpp: solve, solve_lower, solve_lower_adjoint, apply_lower,
 /// apply_lower_adjoint.
