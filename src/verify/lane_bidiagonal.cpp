@@ -18,19 +18,6 @@ inline constexpr int width = LaneBidiagonal<T>::lanes;
 template <Scalar T>
 inline constexpr int parts = is_complex_v<T> ? 2 : 1;
 
-/// sum + x y
-template <RealScalar R, int W>
-STRUCTMAT_INLINE Lanes<R, W> plus_product(const Lanes<R, W>& sum, const Lanes<R, W>& x,
-                                          const Lanes<R, W>& y) {
-  return {sum.v + x.v * y.v};
-}
-template <RealScalar R, int W>
-STRUCTMAT_INLINE Lanes<std::complex<R>, W> plus_product(const Lanes<std::complex<R>, W>& sum,
-                                                        const Lanes<std::complex<R>, W>& x,
-                                                        const Lanes<std::complex<R>, W>& y) {
-  return {sum.re + x.re * y.re - x.im * y.im, sum.im + x.re * y.im + x.im * y.re};
-}
-
 /// x + y
 template <RealScalar R, int W>
 STRUCTMAT_INLINE Lanes<R, W> sum_of(const Lanes<R, W>& x, const Lanes<R, W>& y) {
