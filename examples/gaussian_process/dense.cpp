@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 extern "C" {
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
@@ -14,16 +16,11 @@ void dtrsm_(const char* side, const char* uplo, const char* op, const char* diag
 namespace gaussian_process {
 namespace {
 
-/// Column-major lower Cholesky factor of the covariance.
+/// The lower factor, column-major.
 class Cholesky {
  public:
-  Cholesky(const Model& model, const Series& series)
-      : n_(static_cast<int>(series.time.size())), factor_(series.time.size() * series.time.size()) {
-    for (int j = 0; j < n_; ++j) {
-      for (int i = j; i < n_; ++i)
-        at(i, j) = evaluate(model.kernel, series.time[i] - series.time[j]);
-      at(j, j) += model.noise;
-    }
+  Cholesky(std::vector<double> covariance, std::size_t n)
+      : n_(static_cast<int>(n)), factor_(std::move(covariance)) {
     const char lower = 'L';
     int info = 0;
     dpotrf_(&lower, &n_, factor_.data(), &n_, &info);
@@ -41,8 +38,6 @@ class Cholesky {
   double diagonal(int i) const { return factor_[static_cast<std::size_t>(i) * (n_ + 1)]; }
 
  private:
-  double& at(int i, int j) { return factor_[static_cast<std::size_t>(j) * n_ + i]; }
-
   int n_;
   std::vector<double> factor_;
 };
@@ -56,8 +51,21 @@ std::vector<double> whitened(const Cholesky& factor, const Model& model, const S
 
 }  // namespace
 
-double dense_log_likelihood(const Model& model, const Series& series) {
-  const Cholesky factor(model, series);
+std::vector<double> dense_covariance(const Model& model, const Series& series) {
+  const std::size_t n = series.time.size();
+  std::vector<double> covariance(n * n);
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t i = j; i < n; ++i) {
+      covariance[j * n + i] = evaluate(model.kernel, series.time[i] - series.time[j]);
+    }
+    covariance[j * n + j] += model.noise;
+  }
+  return covariance;
+}
+
+double dense_log_likelihood(std::vector<double> covariance, const Model& model,
+                            const Series& series) {
+  const Cholesky factor(std::move(covariance), series.time.size());
   const std::vector<double> z = whitened(factor, model, series);
   double sum = static_cast<double>(z.size()) * std::log(2 * std::numbers::pi);
   for (std::size_t i = 0; i < z.size(); ++i) {
@@ -68,7 +76,7 @@ double dense_log_likelihood(const Model& model, const Series& series) {
 
 Prediction dense_predict(const Model& model, const Series& series,
                          const std::vector<double>& times) {
-  const Cholesky factor(model, series);
+  const Cholesky factor(dense_covariance(model, series), series.time.size());
   const std::vector<double> z = whitened(factor, model, series);
   const std::size_t n = z.size();
   Prediction prediction{std::vector<double>(times.size(), model.mean),

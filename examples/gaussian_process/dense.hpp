@@ -6,7 +6,11 @@
 
 namespace gaussian_process {
 
-double dense_log_likelihood(const Model& model, const Series& series);
+/// n x n, column-major; the lower triangle is filled.
+std::vector<double> dense_covariance(const Model& model, const Series& series);
+/// From that covariance.
+double dense_log_likelihood(std::vector<double> covariance, const Model& model,
+                            const Series& series);
 Prediction dense_predict(const Model& model, const Series& series,
                          const std::vector<double>& times);
 
