@@ -75,6 +75,10 @@ std::string shape(index_t m, index_t n) {
   void call_gemv(CBLAS_TRANSPOSE t, int m, int n, T alpha, const T* a, int lda, const T* x,        \
                  int incx, T beta, T* y, int incy) {                                               \
     cblas_##P##gemv(CblasRowMajor, t, m, n, alpha, a, lda, x, incx, beta, y, incy);                \
+  }                                                                                                \
+  void call_trsm(CBLAS_UPLO u, CBLAS_TRANSPOSE t, int n, int k, const T* a, int lda, T* b,         \
+                 int ldb) {                                                                        \
+    cblas_##P##trsm(CblasRowMajor, CblasLeft, u, t, CblasNonUnit, n, k, T{1}, a, lda, b, ldb);     \
   }
 #define STRUCTMAT_COMPLEX(T, P)                                                                    \
   void call_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, T alpha, const T* a, \
@@ -84,6 +88,11 @@ std::string shape(index_t m, index_t n) {
   void call_gemv(CBLAS_TRANSPOSE t, int m, int n, T alpha, const T* a, int lda, const T* x,        \
                  int incx, T beta, T* y, int incy) {                                               \
     cblas_##P##gemv(CblasRowMajor, t, m, n, &alpha, a, lda, x, incx, &beta, y, incy);              \
+  }                                                                                                \
+  void call_trsm(CBLAS_UPLO u, CBLAS_TRANSPOSE t, int n, int k, const T* a, int lda, T* b,         \
+                 int ldb) {                                                                        \
+    const T one{1};                                                                                \
+    cblas_##P##trsm(CblasRowMajor, CblasLeft, u, t, CblasNonUnit, n, k, &one, a, lda, b, ldb);     \
   }
 // NOLINTEND(bugprone-macro-parentheses)
 STRUCTMAT_REAL(float, s)
@@ -143,6 +152,23 @@ void gemv(Op op, T alpha, View<const T, 2> a, View<const T, 1> x, T beta, View<T
             narrow(m == 1 ? 1 : y.stride(0), "stride"));
 }
 
+template <Scalar T>
+void triangular_solve(Triangle triangle, Op op, View<const T, 2> a, View<T, 2> b) {
+  constexpr auto operation = "dense::triangular_solve";
+  const index_t n = a.extent(0), k = b.extent(1);
+  if (a.extent(1) != n || b.extent(0) != n) {
+    throw ShapeError(std::string(operation) + ": A is " + shape(n, a.extent(1)) + ", B is " +
+                     shape(b.extent(0), k));
+  }
+  if (n == 0 || k == 0) return;
+  const Layout la = layout(a, operation, "A"), lb = layout(b, operation, "B");
+  if (la.transposed || lb.transposed) {
+    throw Unsupported(std::string(operation) + ": a column-major operand, both must be row-major");
+  }
+  call_trsm(triangle == Triangle::lower ? CblasLower : CblasUpper, blas_op(op, false, operation),
+            narrow(n, "extent"), narrow(k, "extent"), a.data(), la.leading, b.data(), lb.leading);
+}
+
 std::string blas_core() {
   return openblas_get_corename != nullptr ? openblas_get_corename() : "";
 }
@@ -158,7 +184,9 @@ int blas_threads() {
 #define STRUCTMAT_INSTANTIATE(T)                                                           \
   template STRUCTMAT_EXPORT void gemm<T>(Op, Op, T, View<const T, 2>, View<const T, 2>, T, \
                                          View<T, 2>);                                      \
-  template STRUCTMAT_EXPORT void gemv<T>(Op, T, View<const T, 2>, View<const T, 1>, T, View<T, 1>);
+  template STRUCTMAT_EXPORT void gemv<T>(Op, T, View<const T, 2>, View<const T, 1>, T,     \
+                                         View<T, 1>);                                      \
+  template STRUCTMAT_EXPORT void triangular_solve<T>(Triangle, Op, View<const T, 2>, View<T, 2>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::dense

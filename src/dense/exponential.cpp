@@ -5,8 +5,7 @@
 #include <cmath>
 
 #include "core/instantiate.hpp"
-#include "structmat/core/array.hpp"
-#include "structmat/dense/blas.hpp"
+#include "dense/product.hpp"
 #include "structmat/dense/norm.hpp"
 #include "structmat/dense/solve.hpp"
 
@@ -26,10 +25,8 @@ double one_norm(const View<const T, 2>& a) {
 }
 
 template <Scalar T>
-Array<T, 2> product(const Array<T, 2>& a, const Array<T, 2>& b) {
-  Array<T, 2> c(a.extents(), uninitialized);
-  gemm<T>(Op::none, Op::none, T{1}, a, b, T{0}, c);
-  return c;
+Array<T, 2> times(const Array<T, 2>& a, const Array<T, 2>& b) {
+  return product<T>(Op::none, a, Op::none, b);
 }
 
 }  // namespace
@@ -66,7 +63,7 @@ void exponential(View<const T, 2> a, View<T, 2> e) {
                                                 182,
                                                 1};
   const auto c = [&](int k) { return static_cast<real_t<T>>(coefficients[k] / coefficients[0]); };
-  const Array<T, 2> x2 = product(x, x), x4 = product(x2, x2), x6 = product(x4, x2);
+  const Array<T, 2> x2 = times(x, x), x4 = times(x2, x2), x6 = times(x4, x2);
   const auto combination = [&](int k6, int k4, int k2) {
     Array<T, 2> sum({n, n}, uninitialized);
     for (index_t i = 0; i < all; ++i) {
@@ -75,13 +72,13 @@ void exponential(View<const T, 2> a, View<T, 2> e) {
     return sum;
   };
   const auto polynomial = [&](int parity) {
-    Array<T, 2> sum = product(x6, combination(12 + parity, 10 + parity, 8 + parity));
+    Array<T, 2> sum = times(x6, combination(12 + parity, 10 + parity, 8 + parity));
     const Array<T, 2> low = combination(6 + parity, 4 + parity, 2 + parity);
     for (index_t i = 0; i < all; ++i) sum.data()[i] += low.data()[i];
     for (index_t i = 0; i < n; ++i) sum(i, i) += c(parity);
     return sum;
   };
-  const Array<T, 2> odd = product(x, polynomial(1));
+  const Array<T, 2> odd = times(x, polynomial(1));
   Array<T, 2> denominator = polynomial(0), result = denominator;
   for (index_t i = 0; i < all; ++i) {
     denominator.data()[i] -= odd.data()[i];
@@ -89,7 +86,7 @@ void exponential(View<const T, 2> a, View<T, 2> e) {
   }
   // Well conditioned in the range of the approximant: never singular.
   solve<T>(denominator, result);
-  for (int s = 0; s < squarings; ++s) result = product(result, result);
+  for (int s = 0; s < squarings; ++s) result = times(result, result);
   copy(result.view(), e);
 }
 

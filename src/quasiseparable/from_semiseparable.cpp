@@ -72,10 +72,36 @@ ShiftedSemiseparable<T, K> to_semiseparable(const QuasiseparableView<T, K>& matr
   return s;
 }
 
+template <Scalar T, transition::Uniform K>
+Quasiseparable<T, K> from_semiseparable(const SemiseparableView<T, K>& semiseparable) {
+  const auto s = semiseparable::checked(semiseparable, from_name);
+  const index_t n = s.size(), r = s.order(), batch = s.batch();
+  Quasiseparable<T, K> m(n, {r, 0}, batch);
+  copy(s.a, m.a.view());
+  copy(s.b, m.q.view());
+  for (index_t b = 0; b < batch; ++b) {
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t k = 0; k < r; ++k) m.d(b, i) += s.c(b, i, k) * s.b(b, i, k);
+      for (index_t k = 0; i > 0 && k < r; ++k) {  // A_0 is never read
+        if constexpr (K::rank == transition::Scalar::rank) m.p(b, i, k) = s.a(b, i) * s.c(b, i, k);
+        if constexpr (K::rank == transition::Diagonal::rank) {
+          m.p(b, i, k) = s.a(b, i, k) * s.c(b, i, k);
+        }
+        if constexpr (K::rank == transition::Dense::rank) {
+          for (index_t l = 0; l < r; ++l) m.p(b, i, k) += s.a(b, i, l, k) * s.c(b, i, l);
+        }
+      }
+    }
+  }
+  return m;
+}
+
 #define STRUCTMAT_INSTANTIATE(T, K)                                                                \
   template STRUCTMAT_EXPORT Quasiseparable<T, transition::K> from_semiseparable<T, transition::K>( \
       const SemiseparableView<T, transition::K>&, const SemiseparableView<T, transition::K>&,      \
       View<const T, 2>);                                                                           \
+  template STRUCTMAT_EXPORT Quasiseparable<T, transition::K> from_semiseparable<T, transition::K>( \
+      const SemiseparableView<T, transition::K>&);                                                 \
   template STRUCTMAT_EXPORT ShiftedSemiseparable<T, transition::K>                                 \
   to_semiseparable<T, transition::K>(const QuasiseparableView<T, transition::K>&);
 STRUCTMAT_FOR_SCALARS_AND_KINDS(STRUCTMAT_INSTANTIATE)

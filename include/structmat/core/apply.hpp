@@ -7,6 +7,7 @@
 #include "structmat/core/exec.hpp"
 #include "structmat/core/op.hpp"
 #include "structmat/core/operand.hpp"
+#include "structmat/core/status.hpp"
 
 namespace structmat {
 
@@ -49,6 +50,12 @@ template <class V, class T>
 void write_dense(const V& m, const View<T, 3>& dense) {
   to_dense(m, dense);
 }
+/// x := A^-1 b; throws DomainError where the report says that A is singular.
+template <class T, class V>
+void solve_or_throw(const V& m, const View<const T, 3>& b, const View<T, 3>& x) {
+  const auto report = solve(exec::cpu{}, m, Op::none, b, x);
+  if (!report.status.ok()) throw DomainError("solve: " + describe(report.status));
+}
 }  // namespace detail
 
 /// Members of the owning matrix types on the host, through the free functions.
@@ -79,6 +86,18 @@ class OperatorMembers {
     Array<T, rank> y(extents, uninitialized);
     apply(v, y);
     return y;
+  }
+
+  /// A^-1 b as a new Array of the rank of b. Throws ShapeError; DomainError when A is singular to
+  /// working precision or not finite: solve(exec::cpu{}, A, b, x) reports that instead.
+  template <detail::Operand B>
+  auto solve(const B& b) const {
+    const auto v = detail::to_view(b);
+    std::array<index_t, decltype(v)::rank> extents = v.extents();
+    if (extents.size() == 3 && extents[0] == 1) extents[0] = self().batch();
+    Array<T, decltype(v)::rank> x(extents, uninitialized);
+    detail::solve_or_throw<T>(self().view(), detail::input<T>(v), detail::output<T>(x));
+    return x;
   }
 
   /// A_ij of one batch entry.

@@ -13,7 +13,8 @@ namespace structmat {
 struct PivotStatus {
   enum class Kind {
     ok,
-    zero,          ///< the matrix (or a leading minor, where the method needs those) is singular
+    near_singular,  ///< complete and usable, but a relative change of M by about eps makes it singular
+    zero,           ///< the matrix (or a leading minor, where the method needs those) is singular
     not_positive,  ///< a positive definite matrix was asked for
     not_finite     ///< NaN or Inf in the generators at this index, or made of them
   };
@@ -22,6 +23,9 @@ struct PivotStatus {
   double pivot = 0;              ///< its value (its modulus, where pivots are complex)
 
   bool ok() const { return kind == Kind::ok; }
+  /// Are there factors to solve with? Solutions then have a small backward error, and with
+  /// near_singular nothing more can be said of them.
+  bool usable() const { return kind == Kind::ok || kind == Kind::near_singular; }
   friend bool operator==(const PivotStatus&, const PivotStatus&) = default;
 };
 

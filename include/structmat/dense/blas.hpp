@@ -22,6 +22,15 @@ void gemm(Op op_a, Op op_b, T alpha, View<const T, 2> a, View<const T, 2> b, T b
 template <Scalar T>
 void gemv(Op op, T alpha, View<const T, 2> a, View<const T, 1> x, T beta, View<T, 1> y);
 
+/// B := op(A)^-1 B for a triangular A, of which the other triangle is not read.
+///
+/// a: (n, n) in, b: (n, k) in/out, both row-major; no overlap. Cost: n^2 k flops. Accuracy:
+/// backward stable by columns. A zero on the diagonal gives Inf or NaN. Throws ShapeError,
+/// Unsupported (strides).
+enum class Triangle { lower, upper };
+template <Scalar T>
+void triangular_solve(Triangle triangle, Op op, View<const T, 2> a, View<T, 2> b);
+
 /// The kernel set that OpenBLAS runs here ("SkylakeX", ...); empty for another BLAS.
 STRUCTMAT_EXPORT std::string blas_core();
 /// Threads that BLAS uses; 0 if it cannot tell.

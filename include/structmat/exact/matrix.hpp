@@ -176,6 +176,18 @@ Matrix<F> beside(const Matrix<F>& a, const Matrix<F>& b) {
   return c;
 }
 
+/// The Kronecker product: block (i, j) is a_ij b.
+template <Field F>
+Matrix<F> kronecker(const Matrix<F>& a, const Matrix<F>& b) {
+  Matrix<F> k(a.field(), a.rows() * b.rows(), a.cols() * b.cols());
+  for (index_t i = 0; i < k.rows(); ++i) {
+    for (index_t j = 0; j < k.cols(); ++j) {
+      k(i, j) = a.field().multiply(a(i / b.rows(), j / b.cols()), b(i % b.rows(), j % b.cols()));
+    }
+  }
+  return k;
+}
+
 /// Result of echelon.
 template <Field F>
 struct Echelon {

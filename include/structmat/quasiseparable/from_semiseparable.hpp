@@ -51,4 +51,16 @@ ShiftedSemiseparable<T, K> to_semiseparable(const Quasiseparable<T, K>& m) {
   return to_semiseparable(m.view());
 }
 
+/// M = S with exclusive generators below the diagonal, and order 0 above it:
+///   p_i = A_i^T c_i,  a_i = A_i,  q_j = b_j,  d_i = c_i^T b_i.
+///
+/// s: size n, batch b. verify/extension.hpp has the way back. Cost: 2 n r flops, Dense: 2 n r^2.
+/// Accuracy: one product of A_i and c_i (r eps), and of c_i and b_i. Throws ShapeError.
+template <Scalar T, transition::Uniform K>
+Quasiseparable<T, K> from_semiseparable(const SemiseparableView<T, K>& s);
+template <Scalar T, transition::Uniform K>
+Quasiseparable<T, K> from_semiseparable(const Semiseparable<T, K>& s) {
+  return from_semiseparable(s.view());
+}
+
 }  // namespace structmat::quasiseparable

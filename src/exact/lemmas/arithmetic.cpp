@@ -1,19 +1,9 @@
 // What sums, products, inverses and submatrices do to the order.
 #include "exact/lemmas/model.hpp"
+#include "structmat/exact/quasiseparable_algebra.hpp"
 
 namespace structmat::exact {
 namespace {
-
-template <Field F>
-Matrix<F> kronecker(const Matrix<F>& a, const Matrix<F>& b) {
-  Matrix<F> k(a.field(), a.rows() * b.rows(), a.cols() * b.cols());
-  for (index_t i = 0; i < k.rows(); ++i) {
-    for (index_t j = 0; j < k.cols(); ++j) {
-      k(i, j) = a.field().multiply(a(i / b.rows(), j / b.cols()), b(i % b.rows(), j % b.cols()));
-    }
-  }
-  return k;
-}
 
 /// A random one of order (N, N) with an inverse.
 template <Field F>
@@ -92,6 +82,23 @@ std::vector<Lemma> sums_and_products() {
         return w.equal(m, h.to_dense(w.field)) && w.semiseparable_order(m) <= 2 * c.order;
       },
       LemmaSizes{.breaking = [](index_t order) { return 4 * order + 5; }}));
+  result.push_back(lemma(
+      {"hadamard-order-strict",
+       "The orders of the entry-by-entry product of quasiseparable matrices are at most the "
+       "products "
+       "of their orders.",
+       "Kronecker products of exclusive generators: p x p', a x a', q x q'; entries of the "
+       "diagonal "
+       "multiply.",
+       "A of lower order N + 1"},
+      [](auto& w, Case c) {
+        const auto a = w.quasiseparable(c.n, c.order + c.broken, c.order);
+        const auto b = w.quasiseparable(c.n, 2, 1);
+        const auto product = hadamard(a, b);
+        const auto m = hadamard(to_dense(a), to_dense(b));
+        return w.equal(to_dense(product), m) && w.within(m, 2 * c.order, c.order);
+      },
+      LemmaSizes{.breaking = [](index_t order) { return 4 * order + 6; }}));
   return result;
 }
 
@@ -171,7 +178,8 @@ std::vector<Lemma> inverses_and_submatrices() {
        "multiplied over those left out.",
        "order N + 1"},
       [](auto& w, Case c) {
-        const auto m = to_dense(w.quasiseparable(c.n, c.order + c.broken, c.order + c.broken));
+        const auto q = w.quasiseparable(c.n, c.order + c.broken, c.order + c.broken);
+        const auto m = to_dense(q);
         std::vector<index_t> kept;
         for (index_t i = 0; i < c.n; ++i) {
           if (std::uniform_int_distribution<int>(0, 3)(w.engine) > 0) kept.push_back(i);
@@ -181,9 +189,36 @@ std::vector<Lemma> inverses_and_submatrices() {
         for (index_t i = 0; i < size; ++i) {
           for (index_t j = 0; j < size; ++j) sub(i, j) = m(kept[i], kept[j]);
         }
-        return w.within(sub, c.order, c.order);
+        return w.equal(to_dense(principal_submatrix(q, kept)), sub) &&
+               w.within(sub, c.order, c.order);
       },
       LemmaSizes{.breaking = [](index_t order) { return 4 * order + 8; }}));
+  result.push_back(lemma(
+      {"bordered-order",
+       "[M C; R D] with k more rows and columns has orders at most those of M plus k.",
+       "k more states collect R x below and spread C x above; in the border they are selected.",
+       "M of lower order N + 1"},
+      [](auto& w, Case c) {
+        constexpr index_t k = 2;
+        const auto q = w.quasiseparable(c.n, c.order + c.broken, c.order);
+        const auto columns = w.random(c.n, k), rows = w.random(k, c.n), corner = w.random(k, k);
+        auto m = w.zeros(c.n + k, c.n + k);
+        m.set_block(0, 0, to_dense(q));
+        m.set_block(0, c.n, columns);
+        m.set_block(c.n, 0, rows);
+        m.set_block(c.n, c.n, corner);
+        return w.equal(to_dense(bordered(q, columns, rows, corner)), m) &&
+               w.within(m, c.order + k, c.order + k);
+      },
+      [](auto& w) {
+        // An arrow: a diagonal matrix with a full row and column.
+        auto arrow = w.identity(5);
+        for (index_t i = 0; i < 5; ++i) arrow(4, i) = arrow(i, 4) = w.integer(1);
+        return confirmed(
+            w.order(arrow) == Order{1, 1},
+            "attained by the arrow of 5: a diagonal matrix with one border has order 1");
+      },
+      LemmaSizes{.breaking = [](index_t order) { return 2 * order + 9; }}));
   result.push_back(lemma(
       {"schur-complement",
        "The Schur complement of an invertible leading block has orders at most those of the "
