@@ -31,6 +31,7 @@
 #include "structmat/quasiseparable/from_semiseparable.hpp"
 #include "structmat/quasiseparable/kernel.hpp"
 #include "structmat/quasiseparable/ldl.hpp"
+#include "structmat/quasiseparable/ldl_inverse.hpp"
 #include "structmat/quasiseparable/ldl_vjp.hpp"
 #include "structmat/quasiseparable/log_likelihood.hpp"
 #include "structmat/quasiseparable/lu.hpp"

@@ -7,6 +7,7 @@
 #include "core/threads.hpp"
 #include "quasiseparable/hermitian_input.hpp"
 #include "quasiseparable/ldl_factor.hpp"
+#include "quasiseparable/ldl_transfer.hpp"
 #include "quasiseparable/log_product.hpp"
 #include "structmat/recurrence/shape.hpp"
 
@@ -35,6 +36,54 @@ void require_apart(const QuasiseparableView<T, K>& m, const View<T, 3>& w,
   refuse("d", "the diagonal of the matrix", overlaps(d, m.d));
 }
 
+/// All rows of one batch entry, one after the other.
+template <Scalar T, transition::Uniform K>
+PivotStatus factor_rows_in_turn(Factorisation<T, K> f, index_t begin, index_t end) {
+  for (index_t i = begin; i < end; i += chunk_rows) {
+    if (!f.rows(i, std::min(i + chunk_rows, end))) break;
+  }
+  return f.status();
+}
+
+/// The two phases of LdlOptions::chunks.
+template <Scalar T, transition::Uniform K>
+PivotStatus factor_chunks(const QuasiseparableView<T, K>& m, index_t batch,
+                          const LdlOptions& options, int team, const View<T, 3>& w,
+                          const View<real_t<T>, 2>& d) {
+  const std::vector<index_t> ends = chunk_ends(m.size(), options.chunks);
+  const auto count = ends.size();
+  const Factorisation<T, K> fresh(m, batch, options, w, d);
+  std::vector<Factorisation<T, K>> ahead(count - 1, fresh);
+  const auto lower = UnitTriangle<const T, K>::lower(m.p.select(0, batch), w.select(0, batch),
+                                                     m.a.select(0, batch));
+  std::vector<Transfer<T, K>> transfers(
+      count - 1, Transfer<T, K>(lower, true, View<const real_t<T>, 1>(d.select(0, batch))));
+  parallel_for(team, options.chunks - 1, [&](index_t task) {
+    const auto j = static_cast<std::size_t>(task);
+    const index_t begin = j == 0 ? 0 : ends[j - 1];
+    for (index_t i = begin; i < ends[j]; i += chunk_rows) {
+      const index_t end = std::min(i + chunk_rows, ends[j]);
+      if (!ahead[j].rows(i, end)) return;
+      if (j > 0) transfers[j].rows(i, end);
+    }
+  });
+  // A principal submatrix that is not definite: neither is the matrix, and the rows in order find
+  // its first bad pivot.
+  for (const auto& f : ahead) {
+    if (!f.status().ok()) return factor_rows_in_turn(fresh, 0, m.size());
+  }
+  for (std::size_t j = 1; j + 1 < count; ++j) {
+    transfers[j].add_to_factor(ahead[j - 1].state().data(), ahead[j].state().data());
+  }
+  std::vector<PivotStatus> status(count - 1);
+  parallel_for(team, options.chunks - 1, [&](index_t task) {
+    const auto j = static_cast<std::size_t>(task);
+    // The state behind chunk j is where chunk j + 1 begins.
+    status[j] = factor_rows_in_turn(ahead[j], ends[j], ends[j + 1]);
+  });
+  return first_bad(status);
+}
+
 }  // namespace
 
 template <Scalar T, transition::Uniform K>
@@ -58,18 +107,27 @@ PivotStatus factor_ldl(const exec::cpu& e, const QuasiseparableView<T, K>& matri
   detail::require_extents(operation, d, {batch, n});
   require_apart(m, w, d);
 
-  std::vector<PivotStatus> status(static_cast<std::size_t>(batch));
-  parallel_for(team_for(e.threads, batch * n * (r + 1) * (r + 1)), batch, [&](index_t b) {
-    Factorisation<T, K> f(m, b, options, w, d);
-    for (index_t i = 0; i < n; i += chunk_rows) {
-      if (!f.rows(i, std::min(i + chunk_rows, n))) break;
-    }
-    status[static_cast<std::size_t>(b)] = f.status();
-  });
-  for (const PivotStatus& s : status) {
-    if (!s.ok()) return s;
+  if (options.chunks < 1) {
+    throw DomainError(std::string(operation) + ": " + std::to_string(options.chunks) +
+                      " chunks, it takes at least 1");
   }
-  return {};
+  if (options.chunks > 1 && !options.definite) {
+    throw Unsupported(std::string(operation) + ": " + std::to_string(options.chunks) +
+                      " chunks, a matrix that may be indefinite takes 1");
+  }
+  std::vector<PivotStatus> status(static_cast<std::size_t>(batch));
+  const int team = team_for(e.threads, batch * n * (r + 1) * (r + 1));
+  if (options.chunks > 1) {
+    for (index_t b = 0; b < batch && n > 0; ++b) {
+      status[static_cast<std::size_t>(b)] = factor_chunks(m, b, options, team, w, d);
+    }
+    return first_bad(status);
+  }
+  parallel_for(team, batch, [&](index_t b) {
+    status[static_cast<std::size_t>(b)] =
+        factor_rows_in_turn(Factorisation<T, K>(m, b, options, w, d), 0, n);
+  });
+  return first_bad(status);
 }
 
 template <Scalar T, transition::Uniform K>

@@ -3,10 +3,20 @@
 /// turns with it while they are in cache.
 #pragma once
 
+#include <vector>
+
 #include "quasiseparable/state_lanes.hpp"
 #include "structmat/quasiseparable/ldl.hpp"
 
 namespace structmat::quasiseparable {
+
+/// That of the first entry which is not ok.
+inline PivotStatus first_bad(const std::vector<PivotStatus>& all) {
+  for (const PivotStatus& status : all) {
+    if (!status.ok()) return status;
+  }
+  return {};
+}
 
 /// Padded rows of a run.
 template <Scalar T>
@@ -40,6 +50,7 @@ class Factorisation {
   const PivotStatus& status() const { return status_; }
   /// f before the next row, in padded form.
   const Array<R, 1>& state() const { return f_; }
+  Array<R, 1>& state() { return f_; }
 
  private:
   void report(index_t i, R pivot);

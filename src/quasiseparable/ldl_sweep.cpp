@@ -129,70 +129,68 @@ STRUCTMAT_CLONES void tile_rows(const TileRows<T, Dims>& rows, real_t<T>* state,
 }  // namespace
 
 template <Scalar T, transition::Uniform K>
-UnitSweep<T, K>::UnitSweep(const UnitTriangle<const T, K>& triangle, bool solve,
-                           const View<T, 2>& y)
+UnitSweep<T, K>::UnitSweep(const UnitTriangle<const T, K>& triangle, bool solve, index_t columns)
     : layout_(triangle.out.extent(1)),
       triangle_(triangle),
       solve_(solve),
-      by_column_(y.extent(1) < 3),
-      y_(y),
+      by_column_(columns < 3),
+      columns_(columns),
       out_(triangle.out, layout_, {.first = true}),
       in_(triangle.in, layout_, {.last = true}),
       a_(triangle.a, layout_, {.first = true, .last = true}) {
   constexpr index_t parts = Layout<T>::parts;
-  const index_t tiles = (y.extent(1) + lanes - 1) / lanes, vector = parts * lanes;
+  const index_t tiles = (columns + lanes - 1) / lanes, vector = parts * lanes;
   if (by_column_) {
-    state_ = Array<R, 1>({y.extent(1) * layout_.vector()});
+    state_ = Array<R, 1>({columns * layout_.vector()});
     spare_ = Array<R, 1>({layout_.vector()});
   } else {
     state_ = Array<R, 1>({tiles * layout_.order * vector});
     spare_ = Array<R, 1>({layout_.order * vector});
-    packed_ = Array<R, 1>({std::min(chunk_rows, y.extent(0)) * vector});
+    packed_ = Array<R, 1>({std::min(chunk_rows, triangle.out.extent(0)) * vector});
   }
 }
 
 template <Scalar T, transition::Uniform K>
-void UnitSweep<T, K>::rows(index_t begin, index_t end) {
-  const index_t columns = y_.extent(1);
+void UnitSweep<T, K>::rows(index_t begin, index_t end, const View<T, 2>& y) {
   if (by_column_) {
-    for (index_t c = 0; c < columns; ++c) {
-      solve_ ? one_column<true>(begin, end, c) : one_column<false>(begin, end, c);
+    for (index_t c = 0; c < columns_; ++c) {
+      const View<T, 1> column = y.select(1, c);
+      solve_ ? one_column<true>(begin, end, column, state(c))
+             : one_column<false>(begin, end, column, state(c));
     }
     return;
   }
-  for (index_t c = 0; c < columns; c += lanes) {
-    if (columns - c <= 4) {
-      solve_ ? tile<true, 4>(begin, end, c) : tile<false, 4>(begin, end, c);
+  R* state = state_.data();
+  for (index_t c = 0; c < columns_; c += lanes) {
+    const View<T, 2> part = y.slice(1, c, std::min(c + lanes, columns_));
+    if (part.extent(1) <= 4) {
+      solve_ ? tile<true, 4>(begin, end, part, state) : tile<false, 4>(begin, end, part, state);
     } else {
       constexpr int w = static_cast<int>(lanes);
-      solve_ ? tile<true, w>(begin, end, c) : tile<false, w>(begin, end, c);
+      solve_ ? tile<true, w>(begin, end, part, state) : tile<false, w>(begin, end, part, state);
     }
+    state += layout_.order * Layout<T>::parts * lanes;
   }
 }
 
 template <Scalar T, transition::Uniform K>
 template <bool Solve>
-void UnitSweep<T, K>::one_column(index_t begin, index_t end, index_t c) {
-  const View<T, 1> y = y_.select(1, c);
-  const ColumnRows<T> rows{end - begin,           layout_.padded,
-                           out_.rows(begin, end), in_.rows(begin, end),
-                           a_.rows(begin, end),   {y.data() + begin * y.stride(0), y.stride(0)}};
+void UnitSweep<T, K>::one_column(index_t begin, index_t end, const View<T, 1>& y, R* state) {
+  const ColumnRows<T> rows{end - begin,          layout_.padded,      out_.rows(begin, end),
+                           in_.rows(begin, end), a_.rows(begin, end), {y.data(), y.stride(0)}};
   with_width(layout_, [&]<int W, bool One>() {
-    column_rows<T, Solve, K::rank == 4, W, One>(rows, state_.data() + c * layout_.vector(),
-                                                spare_.data());
+    column_rows<T, Solve, K::rank == 4, W, One>(rows, state, spare_.data());
   });
 }
 
 template <Scalar T, transition::Uniform K>
 template <bool Solve, int W>
-void UnitSweep<T, K>::tile(index_t begin, index_t end, index_t c) {
-  constexpr index_t parts = Layout<T>::parts, step = parts * W;
-  const index_t width = std::min<index_t>(W, y_.extent(1) - c);
-  const View<T, 2> y = y_.slice(0, begin, end).slice(1, c, c + width);
+void UnitSweep<T, K>::tile(index_t begin, index_t end, const View<T, 2>& y, R* state) {
+  constexpr index_t step = Layout<T>::parts * W;
   std::fill_n(packed_.data(), (end - begin) * step, R{});
   for (index_t i = 0; i < end - begin; ++i) {
     R* const to = packed_.data() + i * step;
-    for (index_t k = 0; k < width; ++k) {
+    for (index_t k = 0; k < y.extent(1); ++k) {
       to[k] = std::real(y(i, k));
       if constexpr (is_complex_v<T>) to[W + k] = y(i, k).imag();
     }
@@ -200,11 +198,10 @@ void UnitSweep<T, K>::tile(index_t begin, index_t end, index_t c) {
   const TileRows<T, transition_dimensions<K>> rows{
       begin == 0, triangle_.out.slice(0, begin, end), triangle_.in.slice(0, begin, end),
       triangle_.a.slice(0, begin, end), packed_.data()};
-  R* const state = state_.data() + c * layout_.order * parts;
   tile_rows<T, Solve, transition_dimensions<K>, W>(rows, state, spare_.data());
   for (index_t i = 0; i < end - begin; ++i) {
     const R* const from = packed_.data() + i * step;
-    for (index_t k = 0; k < width; ++k) {
+    for (index_t k = 0; k < y.extent(1); ++k) {
       if constexpr (is_complex_v<T>) {
         y(i, k) = {from[k], from[W + k]};
       } else {

@@ -39,27 +39,28 @@ class UnitSweep {
  public:
   using R = real_t<T>;
 
-  UnitSweep(const UnitTriangle<const T, K>& triangle, bool solve, const View<T, 2>& y);
+  /// For `columns` columns.
+  UnitSweep(const UnitTriangle<const T, K>& triangle, bool solve, index_t columns);
 
-  /// Rows begin <= i < end of y, at most chunk_rows of them, which follow those of the previous
-  /// call.
-  void rows(index_t begin, index_t end);
+  /// y: rows begin <= i < end, at most chunk_rows of them, which follow those of the previous call.
+  void rows(index_t begin, index_t end, const View<T, 2>& y);
 
   /// s of column c before the next row, in padded form; with fewer than three columns only.
   const R* state(index_t c) const { return state_.data() + c * layout_.vector(); }
+  R* state(index_t c) { return state_.data() + c * layout_.vector(); }
 
  private:
   static constexpr index_t lanes = recurrence::tile_width<T>;
 
   template <bool Solve>
-  void one_column(index_t begin, index_t end, index_t c);
+  void one_column(index_t begin, index_t end, const View<T, 1>& y, R* state);
   template <bool Solve, int W>
-  void tile(index_t begin, index_t end, index_t c);
+  void tile(index_t begin, index_t end, const View<T, 2>& y, R* state);
 
   Layout<T> layout_;
   UnitTriangle<const T, K> triangle_;
   bool solve_, by_column_;
-  View<T, 2> y_;
+  index_t columns_;
   PaddedRows<T, 2> out_, in_;
   PaddedRows<T, transition_dimensions<K>> a_;
   Array<R, 1> state_, spare_, packed_;

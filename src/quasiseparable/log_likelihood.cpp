@@ -50,7 +50,7 @@ class Likelihood {
 
   PivotStatus forward(double& value) {
     Factorisation<T, K> factorisation(matrix_, 0, {}, w_, d_);
-    UnitSweep<T, K> sweep(lower(), true, z_);
+    UnitSweep<T, K> sweep(lower(), true, 1);
     LogProduct determinant;
     double squares = 0;
     for (index_t begin = 0; begin < n_; begin += chunk_rows) {
@@ -68,7 +68,7 @@ class Likelihood {
         return status;
       }
       for (index_t i = begin; i < end; ++i) z_(i, 0) = y_(i);
-      sweep.rows(begin, end);
+      sweep.rows(begin, end, z_.view().slice(0, begin, end));
       for (index_t i = begin; i < end; ++i) {
         const double d = d_(0, i);
         determinant.times(d);
@@ -137,13 +137,6 @@ class Likelihood {
   std::optional<FactorReverse<T, K>> factor_reverse_;
   std::optional<SweepReverse<T, K>> sweep_reverse_;
 };
-
-PivotStatus first_bad(const std::vector<PivotStatus>& all) {
-  for (const PivotStatus& status : all) {
-    if (!status.ok()) return status;
-  }
-  return {};
-}
 
 /// y over the batch of both.
 template <Scalar T, transition::Uniform K>

@@ -1,9 +1,12 @@
 #include "structmat/quasiseparable/log_likelihood.hpp"
 
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numbers>
 
+#include "structmat/quasiseparable/apply.hpp"
 #include "structmat/quasiseparable/ldl_vjp.hpp"
 #include "support/battery.hpp"
 #include "support/gradient.hpp"
@@ -25,6 +28,12 @@ struct Case {
 template <class T>
 Array<T, 1> row(const Array<T, 2>& y, index_t b) {
   return to_array(y.view().select(0, b));
+}
+
+long peak_kibibytes() {
+  rusage usage{};
+  REQUIRE(getrusage(RUSAGE_SELF, &usage) == 0);
+  return usage.ru_maxrss;
 }
 
 }  // namespace
@@ -173,4 +182,50 @@ TEST_CASE("a matrix that is not positive definite has no likelihood and no gradi
   CHECK(message_from<ShapeError>([&] {
           qs::log_likelihood<double, K>(exec::cpu{}, m.view(), y.view().slice(1, 0, 79), value);
         }) == "quasiseparable::log_likelihood: y has extent 79 in dimension 1, expected 80");
+}
+
+TEST_CASE("everything is linear in n: 100000 rows within 1 GB") {
+  using K = transition::Diagonal;
+  constexpr index_t n = 100000, r = 8;
+  const long before = peak_kibibytes();
+  Random random(2);
+  Quasiseparable<double, K> m(n, {r, r});
+  for (index_t i = 0; i < n; ++i) {
+    // Sums of exponentials at irregular times.
+    const double gap = 0.5 + 0.5 * random.real();
+    m.d(0, i) = double(r) + 0.1;
+    for (index_t l = 0; l < r; ++l) {
+      m.p(0, i, l) = m.a(0, i, l) = std::exp(-gap * 0.01 * std::exp2(double(l)));
+      m.q(0, i, l) = 1;
+    }
+  }
+  make_hermitian(m);
+  const auto y = random.array<double, 2>({1, n});
+  const auto f = qs::factor_ldl(m);
+  REQUIRE(f.ok());
+  Array<double, 2> x({1, n});
+  const View<double, 1> solution = x.view().select(0, 0);
+  qs::solve(exec::cpu{}, f, y.view().select(0, 0), solution);
+  Array<double, 1> product({n});
+  apply(exec::cpu{}, m, View<const double, 1>(solution), product);
+  // Backward stable: the residual is small beside |M| |x|, |M| <= sum of its first column.
+  double norm = m.d(0, 0), size = 0, residual = 0;
+  for (index_t l = 0; l < r; ++l) norm += 2 / (0.005 * std::exp2(double(l)));
+  for (index_t i = 0; i < n; ++i) {
+    size = std::max(size, std::abs(x(0, i)));
+    residual = std::max(residual, std::abs(product(i) - y(0, i)));
+  }
+  CHECK(residual <= 1e3 * epsilon<double> * norm * size);
+
+  Array<double, 1> value({1}), value_bar({1});
+  value_bar(0) = 1;
+  Quasiseparable<double, K> gradient(n, {r, 0}, 1);
+  Array<double, 2> y_bar({1, n});
+  qs::log_likelihood_vjp<double, K>(exec::cpu{}, m.view(), y.view(), value, value_bar.view(),
+                                    QuasiseparableCotangent<double, K>(gradient), y_bar);
+  double worst = 0;
+  for (index_t i = 0; i < n; ++i) worst = std::max(worst, std::abs(y_bar(0, i) + x(0, i)));
+  CHECK(worst <= 1e-9 * size);
+
+  CHECK(peak_kibibytes() - before < (1 << 20));
 }
