@@ -122,8 +122,9 @@ void add_kernel(CLI::App& gen, Action& action) {
   command
       ->add_option(
           "--kernel", options->kernel,
-          "exponential, matern32 or matern52, with scale (unit of the times) and variance, "
-          "1 unless given: matern32:scale=2,variance=0.5")
+          "Terms joined by + and *: exponential, matern32, matern52 (scale, variance), sho (w0, Q, "
+          "variance), cosine (period, variance), periodic (period, scale, variance, harmonics); "
+          "matern32:scale=2,variance=0.5 + exponential:scale=9 * cosine:period=1")
       ->required();
   command->add_option("--noise", options->noise, "Variance added on the diagonal")
       ->check(CLI::NonNegativeNumber)

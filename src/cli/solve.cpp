@@ -31,8 +31,9 @@ const char* name_of(Method method) {
   return method == Method::qr ? "qr" : "lu";
 }
 
-template <class M, Scalar T>
-Status solve_with(const M& a, const Array<T, 2>& b, const SolveCommand& options) {
+template <Scalar T>
+Status solve_with(const Quasiseparable<T, transition::Block>& a, const Array<T, 2>& b,
+                  const SolveCommand& options) {
   const Op op = options.adjoint ? Op::adjoint : options.transpose ? Op::transpose : Op::none;
   Array<T, 2> x(b.extents());
   const SolveReport report = solve(exec::cpu{}, a.view(), op, View<const T, 3>(as_batch(b.view())),
@@ -69,13 +70,17 @@ Status solve_with(const M& a, const Array<T, 2>& b, const SolveCommand& options)
   return report.status.ok() ? done : refuted;
 }
 
-/// Exclusive generators of the same matrix.
+/// The same matrix in the form in which the solver works.
 template <Scalar T, class K>
-const Quasiseparable<T, K>& exclusive(const Quasiseparable<T, K>& m) {
-  return m;
+Quasiseparable<T, transition::Block> blocks_of(const Quasiseparable<T, K>& m) {
+  if constexpr (std::same_as<K, transition::Block>) {
+    return m;
+  } else {
+    return quasiseparable::to_solver_blocks(m.view());
+  }
 }
 template <Scalar T, class K>
-Quasiseparable<T, K> exclusive(const Semiseparable<T, K>& m) {
+Quasiseparable<T, transition::Block> blocks_of(const Semiseparable<T, K>& m) {
   if constexpr (std::same_as<K, transition::Block>) {
     Quasiseparable<T, K> q;
     q.partition = m.partition;
@@ -83,17 +88,15 @@ Quasiseparable<T, K> exclusive(const Semiseparable<T, K>& m) {
     q.upper_transposed = BlockTriangle<T>(
         m.partition, std::vector<index_t>(m.partition.offsets.size(), 0), m.batch());
     q.diagonal = m.diagonal;
-    for (index_t b = 0; b < m.batch(); ++b) {
-      for (index_t k = 0; k < m.partition.blocks(); ++k) {
-        const View<T, 2> d = q.diagonal.block(b, k);
-        for (index_t i = 0; i < d.extent(0); ++i) {
-          for (index_t j = i + 1; j < d.extent(1); ++j) d(i, j) = T{};
-        }
+    for (index_t k = 0; k < m.partition.blocks(); ++k) {
+      const View<T, 2> d = q.diagonal.block(0, k);
+      for (index_t i = 0; i < d.extent(0); ++i) {
+        for (index_t j = i + 1; j < d.extent(1); ++j) d(i, j) = T{};
       }
     }
     return q;
   } else {
-    return quasiseparable::from_semiseparable(m);
+    return blocks_of(quasiseparable::from_semiseparable(m));
   }
 }
 
@@ -112,11 +115,16 @@ Status run(SolveCommand options) {
                    container_of(options.output) == Container::npy &&
                    io::npy_dimensions(options.b) == 1;
   return std::visit(
-      [&]<class M, Scalar U>(const M& m, const Array<U, 2>& columns) {
-        using T = common_t<typename M::value_type, U>;
-        return solve_with(exclusive(widened<T>(m)), widened<T>(columns), options);
+      [&](const auto& m) {
+        const auto blocks = blocks_of(m);
+        return std::visit(
+            [&]<Scalar U>(const Array<U, 2>& columns) {
+              using T = common_t<typename decltype(blocks)::value_type, U>;
+              return solve_with<T>(widened<T>(blocks), widened<T>(columns), options);
+            },
+            b);
       },
-      std::get<io::AnyGenerators>(a), b);
+      std::get<io::AnyGenerators>(a));
 }
 
 }  // namespace

@@ -1,191 +1,150 @@
 #include "structmat/quasiseparable/from_kernel.hpp"
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <sstream>
+#include <utility>
+
+#include "quasiseparable/kernel_state_space.hpp"
+#include "quasiseparable/kernel_terms.hpp"
 
 namespace structmat::quasiseparable {
 namespace {
 
 constexpr const char* from_operation = "quasiseparable::from_kernel";
-constexpr index_t largest_order = 3;
-using Matrix = std::array<std::array<double, largest_order>, largest_order>;
+constexpr const char* vjp_operation = "quasiseparable::from_kernel_vjp";
 
-/// A process with unit variance, on the scale s on which the eigenvalue of F is -1.
-struct StateSpace {
-  index_t order;
-  double rate;                                   ///< s = rate t / scale
-  Matrix nilpotent;                              ///< N = F + I
-  Matrix half_squared;                           ///< N^2 / 2
-  std::array<double, largest_order> covariance;  ///< P e_1
-};
-
-const StateSpace& state_space(Kernel::Family family) {
-  static const StateSpace exponential{1, 1, {}, {}, {1}};
-  static const StateSpace matern32{2, std::sqrt(3.0), {{{1, 1}, {-1, -1}}}, {}, {1, 0}};
-  static const StateSpace matern52{3,
-                                   std::sqrt(5.0),
-                                   {{{1, 1, 0}, {0, 1, 1}, {-1, -3, -2}}},
-                                   {{{0.5, 1, 0.5}, {-0.5, -1, -0.5}, {0.5, 1, 0.5}}},
-                                   {1, 0, -1.0 / 3}};
-  switch (family) {
-    case Kernel::Family::exponential:
-      return exponential;
-    case Kernel::Family::matern32:
-      return matern32;
-    case Kernel::Family::matern52:
-      return matern52;
-  }
-  throw DomainError("quasiseparable::state_space: no such family of kernels");
-}
-
-std::string number(double x) {
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  text.precision(17);
-  text << x;
-  return text.str();
-}
-
-void require_kernel(const char* operation, const Kernel& kernel) {
-  const auto require = [&](const char* name, double value) {
-    if (std::isfinite(value) && value > 0) return;
-    throw DomainError(std::string(operation) + ": the " + name + " of the kernel is " +
-                      number(value) + ", it must be positive and finite");
-  };
-  require("scale", kernel.scale);
-  require("variance", kernel.variance);
-}
-
-void require_times(View<const double, 1> times) {
+void require_times(const char* operation, const View<const double, 1>& times) {
   for (index_t i = 0; i < times.extent(0); ++i) {
     const auto refuse = [&](const std::string& reason) {
-      throw DomainError(std::string(from_operation) + ": time " + std::to_string(i) + " is " +
+      throw DomainError(std::string(operation) + ": time " + std::to_string(i) + " is " +
                         number(times(i)) + ", " + reason);
     };
     if (!std::isfinite(times(i))) refuse("it must be finite");
-    if (i > 0 && !(times(i) > times(i - 1))) {
-      refuse("time " + std::to_string(i - 1) + " is " + number(times(i - 1)) +
-             "; times must increase strictly");
-    }
+    if (i == 0) continue;
+    const std::string before =
+        "time " + std::to_string(i - 1) + " is " + number(times(i - 1)) + "; ";
+    if (!(times(i) > times(i - 1))) refuse(before + "times must increase strictly");
+    if (!std::isfinite(times(i) - times(i - 1))) refuse(before + "the gap must be finite");
   }
 }
 
-/// The lag on the scale of the state space. exp(-1000) is 0, and a larger s could overflow when
-/// squared.
-double scaled(const StateSpace& space, const Kernel& kernel, double lag) {
-  return std::min(space.rate * (std::abs(lag) / kernel.scale), 1000.0);
-}
-
-/// exp(-s) (I + s N + s^2 N^2 / 2)
-Matrix transition_over(const StateSpace& space, double s) {
-  const double decay = std::exp(-s);
-  Matrix phi{};
-  for (index_t i = 0; i < space.order; ++i) {
-    for (index_t j = 0; j < space.order; ++j) {
-      const double polynomial =
-          (i == j ? 1 : 0) + s * (space.nilpotent[i][j] + s * space.half_squared[i][j]);
-      phi[i][j] = decay * polynomial;
-    }
+void require_noise(const View<const double, 1>& noise, index_t n) {
+  if (noise.extent(0) != 1 && noise.extent(0) != n) {
+    throw ShapeError(std::string(from_operation) + ": " + std::to_string(noise.extent(0)) +
+                     " noise variances, there are " + std::to_string(n) + " times");
   }
-  return phi;
-}
-
-constexpr std::pair<std::string_view, Kernel::Family> families[] = {
-    {"exponential", Kernel::Family::exponential},
-    {"matern12", Kernel::Family::exponential},
-    {"matern32", Kernel::Family::matern32},
-    {"matern52", Kernel::Family::matern52},
-};
-
-[[noreturn]] void refuse_text(std::string_view text, const std::string& reason) {
-  throw DomainError("quasiseparable::parse_kernel: \"" + std::string(text) + "\": " + reason);
-}
-
-double parse_value(std::string_view text, std::string_view name, std::string_view value) {
-  double result = 0;
-  const char* const end = value.data() + value.size();
-  const auto [stop, code] = std::from_chars(value.data(), end, result);
-  if (code != std::errc() || stop != end || !std::isfinite(result) || result <= 0) {
-    refuse_text(text, std::string(name) + " is \"" + std::string(value) +
-                          "\", it must be a positive number");
+  for (index_t i = 0; i < noise.extent(0); ++i) {
+    if (std::isfinite(noise(i)) && noise(i) >= 0) continue;
+    const std::string place = noise.extent(0) == 1 ? "" : " " + std::to_string(i);
+    throw DomainError(std::string(from_operation) + ": the noise" + place + " is " +
+                      number(noise(i)) + ", it must be a variance: finite, at least 0");
   }
-  return result;
+}
+
+double gap_before(const View<const double, 1>& times, index_t i) {
+  return i > 0 ? times(i) - times(i - 1) : 0;
+}
+
+/// k(0)
+double dot(const View<const double, 1>& a, const View<const double, 1>& b) {
+  double sum = 0;
+  for (index_t k = 0; k < a.extent(0); ++k) sum += a(k) * b(k);
+  return sum;
 }
 
 }  // namespace
 
-Kernel parse_kernel(std::string_view text) {
-  const std::size_t colon = std::min(text.find(':'), text.size());
-  const auto* const known = std::find_if(std::begin(families), std::end(families),
-                                         [&](auto& f) { return f.first == text.substr(0, colon); });
-  if (known == std::end(families)) {
-    std::string names;
-    for (const auto& [name, family] : families)
-      names += (names.empty() ? "" : ", ") + std::string(name);
-    refuse_text(text, "the kernel is unknown; known are " + names);
-  }
-  Kernel kernel{known->second};
-  bool scale_given = false, variance_given = false;
-  std::string_view rest = text.substr(colon);
-  while (!rest.empty()) {
-    rest.remove_prefix(1);  // the colon, or a comma
-    const std::string_view parameter = rest.substr(0, rest.find(','));
-    rest.remove_prefix(parameter.size());
-    const std::size_t equals = std::min(parameter.find('='), parameter.size());
-    const std::string_view name = parameter.substr(0, equals);
-    const bool is_scale = name == "scale";
-    if (equals == parameter.size() || (!is_scale && name != "variance")) {
-      refuse_text(text, "the parameter \"" + std::string(parameter) +
-                            "\" is unknown; known are scale=NUMBER and variance=NUMBER");
-    }
-    if (std::exchange(is_scale ? scale_given : variance_given, true)) {
-      refuse_text(text, std::string(name) + " is given twice");
-    }
-    (is_scale ? kernel.scale : kernel.variance) =
-        parse_value(text, name, parameter.substr(equals + 1));
-  }
-  return kernel;
-}
-
-double evaluate(const Kernel& kernel, double lag) {
-  constexpr const char* operation = "quasiseparable::evaluate";
-  require_kernel(operation, kernel);
-  if (!std::isfinite(lag)) {
-    throw DomainError(std::string(operation) + ": the lag is " + number(lag) +
-                      ", it must be finite");
-  }
-  const StateSpace& space = state_space(kernel.family);
-  const double s = scaled(space, kernel, lag);
-  const double polynomial = space.order == 1 ? 1 : space.order == 2 ? 1 + s : 1 + s + s * s / 3;
-  return kernel.variance * (polynomial * std::exp(-s));
+Quasiseparable<double, transition::Dense> from_kernel(View<const double, 1> times,
+                                                      const Kernel& kernel, double noise) {
+  return from_kernel(times, kernel, View<const double, 1>(&noise, {1}));
 }
 
 Quasiseparable<double, transition::Dense> from_kernel(View<const double, 1> times,
-                                                      const Kernel& kernel, double noise) {
-  require_kernel(from_operation, kernel);
-  if (!std::isfinite(noise) || noise < 0) {
-    throw DomainError(std::string(from_operation) + ": the noise is " + number(noise) +
-                      ", it must be a variance: finite, at least 0");
-  }
-  require_times(times);
+                                                      const Kernel& kernel,
+                                                      View<const double, 1> noise) {
+  const index_t n = times.extent(0);
+  require_noise(noise, n);
+  require_times(from_operation, times);
 
-  const StateSpace& space = state_space(kernel.family);
-  const index_t n = times.extent(0), r = space.order;
+  KernelStateSpace space(kernel);
+  const index_t r = space.order();
+  const View<const double, 1> output = space.output(), covariance = space.covariance();
+  const double variance = dot(output, covariance);
+  const View<const double, 1> variances = noise.broadcast(0, n);
   Quasiseparable<double, transition::Dense> m(n, {r, r});
   for (index_t i = 0; i < n; ++i) {
-    const double gap = i > 0 ? times(i) - times(i - 1) : 0;
-    const Matrix phi = transition_over(space, scaled(space, kernel, gap));
-    m.d(0, i) = kernel.variance + noise;
+    const View<const double, 2> phi = space.transition(gap_before(times, i));
+    m.d(0, i) = variance + variances(i);
     for (index_t k = 0; k < r; ++k) {
-      m.p(0, i, k) = m.h(0, i, k) = phi[0][k];
-      m.q(0, i, k) = m.g(0, i, k) = kernel.variance * space.covariance[k];
-      for (index_t l = 0; l < r; ++l) m.a(0, i, k, l) = m.b(0, i, l, k) = phi[k][l];
+      m.q(0, i, k) = m.g(0, i, k) = covariance(k);
+      for (index_t l = 0; l < r; ++l) {
+        m.a(0, i, k, l) = m.b(0, i, l, k) = phi(k, l);
+        m.p(0, i, l) += output(k) * phi(k, l);
+      }
     }
+    copy(m.p.view().select(0, 0).select(0, i), m.h.view().select(0, 0).select(0, i));
   }
   return m;
+}
+
+void from_kernel_vjp(View<const double, 1> times, const Kernel& kernel,
+                     const QuasiseparableCotangent<double, transition::Dense>& m_bar,
+                     View<double, 1> parameters_bar, View<double, 1> noise_bar) {
+  const index_t n = times.extent(0);
+  KernelStateSpace space(kernel);
+  const index_t r = space.order();
+  const auto require = [](const char* name, const auto& view, const auto& expected) {
+    if (view.data() != nullptr && view.extents() != expected) {
+      throw ShapeError(std::string(vjp_operation) + ": the cotangent of " + name +
+                       " does not have the extents of " + name);
+    }
+  };
+  for (const auto& [name, view] : {std::pair("p", m_bar.p), std::pair("q", m_bar.q),
+                                   std::pair("g", m_bar.g), std::pair("h", m_bar.h)}) {
+    require(name, view, std::array<index_t, 3>{1, n, r});
+  }
+  require("a", m_bar.a, std::array<index_t, 4>{1, n, r, r});
+  require("b", m_bar.b, std::array<index_t, 4>{1, n, r, r});
+  require("d", m_bar.d, std::array<index_t, 2>{1, n});
+  if (parameters_bar.extent(0) != space.parameter_count()) {
+    throw ShapeError(std::string(vjp_operation) + ": parameters_bar has " +
+                     std::to_string(parameters_bar.extent(0)) + " entries, the kernel has " +
+                     std::to_string(space.parameter_count()) + " parameters");
+  }
+  if (!noise_bar.empty() && noise_bar.extent(0) != 1 && noise_bar.extent(0) != n) {
+    throw ShapeError(std::string(vjp_operation) + ": noise_bar has " +
+                     std::to_string(noise_bar.extent(0)) + " entries, there are " +
+                     std::to_string(n) + " times");
+  }
+  require_times(vjp_operation, times);
+
+  const View<const double, 1> output = space.output();
+  Array<double, 2> phi_bar({r, r}, uninitialized);
+  Array<double, 1> covariance_bar({r});
+  for (index_t i = 0; i < n; ++i) {
+    if (m_bar.d.data() != nullptr) {
+      const double bar = m_bar.d(0, i);
+      for (index_t k = 0; k < r; ++k) covariance_bar(k) += output(k) * bar;
+      if (!noise_bar.empty()) noise_bar(noise_bar.extent(0) == 1 ? 0 : i) += bar;
+    }
+    for (const auto& bar : {m_bar.q, m_bar.g}) {
+      for (index_t k = 0; bar.data() != nullptr && k < r; ++k) covariance_bar(k) += bar(0, i, k);
+    }
+    // Generators of index 0 do not depend on the parameters: its gap is 0.
+    if (i == 0) continue;
+    for (index_t l = 0; l < r; ++l) {
+      const double row = (m_bar.p.data() != nullptr ? m_bar.p(0, i, l) : 0) +
+                         (m_bar.h.data() != nullptr ? m_bar.h(0, i, l) : 0);
+      for (index_t k = 0; k < r; ++k) {
+        phi_bar(k, l) = output(k) * row + (m_bar.a.data() != nullptr ? m_bar.a(0, i, k, l) : 0) +
+                        (m_bar.b.data() != nullptr ? m_bar.b(0, i, l, k) : 0);
+      }
+    }
+    const double gap = gap_before(times, i);
+    space.transition(gap);
+    space.add_transition_gradient(gap, phi_bar, parameters_bar);
+  }
+  space.add_covariance_gradient(covariance_bar, parameters_bar);
 }
 
 }  // namespace structmat::quasiseparable

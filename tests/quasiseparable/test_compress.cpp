@@ -2,11 +2,11 @@
 
 #include <catch2/catch.hpp>
 
+#include "structmat/quasiseparable/apply.hpp"
 #include "structmat/quasiseparable/block_algebra.hpp"
+#include "structmat/quasiseparable/entry.hpp"
 #include "structmat/quasiseparable/from_dense.hpp"
 #include "structmat/quasiseparable/from_kernel.hpp"
-#include "structmat/quasiseparable/apply.hpp"
-#include "structmat/quasiseparable/entry.hpp"
 #include "support/battery.hpp"
 #include "support/dense.hpp"
 
@@ -136,7 +136,7 @@ TEST_CASE("a long product is compressed without an n x n matrix") {
   std::vector<double> times(n);
   for (index_t i = 0; i < n; ++i) times[i] = double(i) * 0.1;
   const auto m = quasiseparable::to_block(
-      quasiseparable::from_kernel(times, {quasiseparable::Kernel::Family::matern32}, 0.1));
+      quasiseparable::from_kernel(times, quasiseparable::Kernel::matern32(1), 0.1));
   const auto square = quasiseparable::multiply(m, m);
   CHECK(square.order() == Order{4, 4});
   const auto result = compress(square, {.tolerance = 1e-10});

@@ -194,8 +194,7 @@ TEST_CASE("a long covariance matrix is solved in O(n) memory") {
   const index_t n = 100000;
   std::vector<double> times(n);
   for (index_t i = 0; i < n; ++i) times[i] = double(i) + 0.3 * std::sin(double(i));
-  const auto m =
-      quasiseparable::from_kernel(times, {quasiseparable::Kernel::Family::matern32, 10}, 0.01);
+  const auto m = quasiseparable::from_kernel(times, quasiseparable::Kernel::matern32(10), 0.01);
   Random random(1);
   const auto b = random.array<double, 1>({n});
   Array<double, 1> x({n});
