@@ -18,6 +18,7 @@
 #include "structmat/dense/norm.hpp"
 #include "structmat/displacement/operator.hpp"
 #include "structmat/quasiseparable/apply.hpp"
+#include "structmat/quasiseparable/block_cholesky.hpp"
 #include "structmat/quasiseparable/entry.hpp"
 #include "structmat/quasiseparable/from_dense.hpp"
 #include "structmat/quasiseparable/from_kernel.hpp"
