@@ -25,6 +25,7 @@
 #include "structmat/quasiseparable/apply.hpp"
 #include "structmat/quasiseparable/apply_vjp.hpp"
 #include "structmat/quasiseparable/block_algebra.hpp"
+#include "structmat/quasiseparable/block_cholesky.hpp"
 #include "structmat/quasiseparable/compress.hpp"
 #include "structmat/quasiseparable/cotangent.hpp"
 #include "structmat/quasiseparable/entry.hpp"
