@@ -1,5 +1,6 @@
 #!/bin/bash
-# Builds and tests every combination of library kind, threads and build type; .ci/run covers fewer.
+# Builds and tests every combination of library kind, threads and build type, and runs all checks of
+# clang-tidy, its static analyser included; .ci/run covers fewer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,3 +15,7 @@ for preset in release debug asan; do
     done
   done
 done
+
+cmake --preset release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+run-clang-tidy -quiet -j "$(nproc)" -p build/release -extra-arg=-Wno-unknown-warning-option \
+  "$PWD/src/.*\.cpp$"

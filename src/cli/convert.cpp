@@ -7,6 +7,7 @@
 #include "matrix.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "structmat/quasiseparable/compress.hpp"
 #include "structmat/quasiseparable/from_dense.hpp"
 
 namespace structmat::cli {
@@ -18,24 +19,56 @@ struct ConvertOptions {
   std::optional<index_t> order{};
 };
 
-template <Scalar T>
-void compress(const Array<T, 2>& m, const ConvertOptions& options) {
-  quasiseparable::FromDense<T> result;
-  {
-    const Progress progress("structmat convert");
-    quasiseparable::FromDenseOptions asked{.tolerance = options.tolerance};
-    if (options.order) asked.order = Order{*options.order, *options.order};
-    result = quasiseparable::from_dense(m, asked);
-    io::write_generators(options.output, result.matrix);
-  }
-  const double dense = double(m.size()), norm = result.frobenius_norm;
+/// What compression to block generators came to.
+template <class Result>
+void print_orders(const Result& result) {
+  const double norm = result.frobenius_norm;
   const auto relative = [&](double error) { return norm > 0 ? error / norm : 0; };
   const Order order = result.matrix.order();
   fmt::print("order            lower {}, upper {}\n", order.lower, order.upper);
   fmt::print("truncation error {:.3g} ||M||_F\n", relative(result.truncation_error));
   fmt::print("rounding bound   {:.3g} ||M||_F\n", relative(result.rounding_bound));
+}
+
+/// Options of compression, under the names that from_dense and compress share.
+template <class Options>
+Options asked(const ConvertOptions& options) {
+  Options o;
+  o.tolerance = options.tolerance;
+  if (options.order) o.order = Order{*options.order, *options.order};
+  return o;
+}
+
+template <Scalar T>
+void compress_entries(const Array<T, 2>& m, const ConvertOptions& options) {
+  quasiseparable::FromDense<T> result;
+  {
+    const Progress progress("structmat convert");
+    result = quasiseparable::from_dense(m, asked<quasiseparable::FromDenseOptions>(options));
+    io::write_generators(options.output, result.matrix);
+  }
+  print_orders(result);
+  const double dense = double(m.size());
   fmt::print("stored           {} numbers instead of {:.0f}{}\n", result.matrix.stored(), dense,
              double(result.matrix.stored()) >= dense / 2 ? ": structure brings nothing" : "");
+}
+
+template <Scalar T, class K>
+void compress_generators(const Quasiseparable<T, K>& m, const ConvertOptions& options) {
+  quasiseparable::Compressed<T> result;
+  {
+    const Progress progress("structmat convert");
+    result = quasiseparable::compress(m, asked<quasiseparable::CompressOptions>(options));
+    io::write_generators(options.output, result.matrix);
+  }
+  print_orders(result);
+  fmt::print("stored           {} numbers instead of {}\n", result.matrix.stored(), m.stored());
+}
+template <Scalar T, class K>
+void compress_generators(const Semiseparable<T, K>&, const ConvertOptions& options) {
+  throw UsageError(options.input +
+                   " holds a semiseparable matrix; compression takes quasiseparable " +
+                   "generators");
 }
 
 void write_entries(const io::DenseMatrix& dense, const ConvertOptions& options) {
@@ -58,14 +91,18 @@ Status convert(const ConvertOptions& options) {
     throw UsageError(fmt::format("--to {}: {} holds {}", options.to, options.output,
                                  compressing ? "generators" : "a dense matrix"));
   }
-  if (compressing && container_of(options.input) == Container::generators) {
-    throw UsageError(options.input + " and " + options.output + " both hold generators");
-  }
   const AnyMatrix matrix = read_matrix(options.input);
-  std::visit(Overloaded{[&](const io::AnyGenerators& m) { write_entries(expand(m), options); },
+  std::visit(Overloaded{[&](const io::AnyGenerators& m) {
+                          if (compressing) {
+                            std::visit([&](const auto& any) { compress_generators(any, options); },
+                                       m);
+                          } else {
+                            write_entries(expand(m), options);
+                          }
+                        },
                         [&](const io::DenseMatrix& m) {
                           if (compressing) {
-                            std::visit([&](const auto& entries) { compress(entries, options); }, m);
+                            std::visit([&](const auto& any) { compress_entries(any, options); }, m);
                           } else {
                             write_entries(m, options);
                           }
@@ -98,6 +135,7 @@ void add_convert(CLI::App& app, Action& action) {
   command->footer(
       "Examples:\n"
       "  structmat convert K.npy K.safetensors --tolerance 1e-10\n"
+      "  structmat convert Q.safetensors smaller.safetensors --tolerance 1e-6\n"
       "  structmat convert K.safetensors K.mtx");
   command->callback([&action, options] { action = [options] { return convert(*options); }; });
 }

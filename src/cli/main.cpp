@@ -62,7 +62,7 @@ int run(CLI::App& app, const cli::Action& action, int argc, char** argv) {
 int main(int argc, char** argv) {
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, stop);
 
-  CLI::App app("Structured matrices: verify, compress, apply, measure.", "structmat");
+  CLI::App app("Structured matrices: verify, compress, apply, solve, measure.", "structmat");
   app.set_version_flag(
       "--version", "structmat " + std::string(version()) + " (" + std::string(git_commit()) + ")");
   app.require_subcommand(1);
@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
   cli::add_lemmas(app, action);
   cli::add_convert(app, action);
   cli::add_apply(app, action);
+  cli::add_solve(app, action);
   cli::add_bench(app, action);
   return run(app, action, argc, argv);
 }

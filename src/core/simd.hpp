@@ -78,6 +78,7 @@ struct Lanes {
   Vector<T, W> v;
 
   STRUCTMAT_INLINE static Lanes zero() { return {Vector<T, W>{}}; }
+  STRUCTMAT_INLINE static Lanes fill(const T& c) { return {Vector<T, W>{} + c}; }
   STRUCTMAT_INLINE static Lanes load(const T* p) { return {simd::load<Vector<T, W>>(p)}; }
   STRUCTMAT_INLINE void store(T* p) const { simd::store(p, v); }
   /// this + c * x
@@ -90,6 +91,9 @@ struct Lanes<std::complex<R>, W> {
   Vector<R, W> re, im;
 
   STRUCTMAT_INLINE static Lanes zero() { return {Vector<R, W>{}, Vector<R, W>{}}; }
+  STRUCTMAT_INLINE static Lanes fill(const std::complex<R>& c) {
+    return {Vector<R, W>{} + c.real(), Vector<R, W>{} + c.imag()};
+  }
   STRUCTMAT_INLINE static Lanes load(const R* p) {
     return {simd::load<Vector<R, W>>(p), simd::load<Vector<R, W>>(p + W)};
   }

@@ -25,6 +25,10 @@ lapack_int leading(const View<T, 2>& a, const char* operation) {
   return static_cast<lapack_int>(ld);
 }
 
+/// Where eigenvalues go.
+template <Scalar T>
+using Spectrum = View<std::complex<real_t<T>>, 1>;
+
 void require(lapack_int info, const char* operation, const char* routine) {
   if (info != 0) {
     throw BackendError(operation, std::string("LAPACK ") + routine, info,
@@ -259,7 +263,7 @@ bool invert(View<T, 2> a) {
   template STRUCTMAT_EXPORT void svd_right<T>(View<const T, 2>, View<real_t<T>, 1>, View<T, 2>); \
   template STRUCTMAT_EXPORT void singular_values<T>(View<const T, 2>, View<real_t<T>, 1>);       \
   template STRUCTMAT_EXPORT bool invert<T>(View<T, 2>);                                          \
-  template STRUCTMAT_EXPORT void eigenvalues<T>(View<const T, 2>, View<std::complex<real_t<T>>, 1>);
+  template STRUCTMAT_EXPORT void eigenvalues<T>(View<const T, 2>, Spectrum<T>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::dense

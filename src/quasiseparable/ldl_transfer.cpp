@@ -1,6 +1,7 @@
 #include "quasiseparable/ldl_transfer.hpp"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/instantiate.hpp"
@@ -135,13 +136,25 @@ Transfer<T, K>::Transfer(const UnitTriangle<const T, K>& triangle, bool solve,
 }
 
 template <Scalar T, transition::Uniform K>
+void Transfer<T, K>::drop_faded() {
+  constexpr R tiny = std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
+  faded_ = true;
+  for (R& v : phi_) {
+    if (std::abs(v) < tiny) v = 0;
+    faded_ &= v == 0;
+  }
+}
+
+template <Scalar T, transition::Uniform K>
 void Transfer<T, K>::rows(index_t begin, index_t end) {
+  if (faded_) return;
   Rows<T> rows{end - begin,          layout_.padded,      solve_,      out_.rows(begin, end),
                in_.rows(begin, end), a_.rows(begin, end), {nullptr, 0}};
   if (d_.data() != nullptr) rows.d = {d_.data() + begin * d_.stride(0), d_.stride(0)};
   with_width(layout_, [&]<int W, bool One>() {
     transfer_rows<T, K::rank == 4, W, One>(rows, phi_.data(), gram_.data(), scratch_.data());
   });
+  drop_faded();
 }
 
 template <Scalar T, transition::Uniform K>

@@ -16,6 +16,10 @@ std::vector<index_t> chunk_ends(index_t n, int chunks);
 /// Phi: the product over the rows, begun with the first one, of a_i - in_i out_i^T (solve) or a_i;
 /// G = sum_i conj(t_i) t_i^T / d_i, where t_i^T = out_i^T (Phi before row i).
 ///
+/// Elements of Phi that come near the underflow threshold count as 0: numbers below it are slow to
+/// compute with, and once all of Phi has faded, as it does where transitions decay, the rest of the
+/// rows costs nothing.
+///
 /// A sweep that would end in s_local from s = 0 ends in s_local + Phi s. With the factor of the rows
 /// alone for in and d, f_local becomes f_local + Phi f (1 - G f)^{-1} Phi^H (Woodbury).
 template <Scalar T, transition::Uniform K>
@@ -36,9 +40,10 @@ class Transfer {
 
  private:
   Array<T, 2> dense(const R* columns) const;
+  void drop_faded();
 
   Layout<T> layout_;
-  bool solve_;
+  bool solve_, faded_ = false;
   View<const R, 1> d_;
   PaddedRows<T, 2> out_, in_;
   PaddedRows<T, transition_dimensions<K>> a_;

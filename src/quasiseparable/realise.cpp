@@ -151,9 +151,10 @@ Realisation<T> realise(View<const T, 1> lags, const RealiseOptions& options) {
 
   constexpr double below = 0.1;  // the tail that is not computed must not matter
   RightSingular<T> h = right_singular(lags, options.direct, below * tolerance * max_lag, most);
+  const index_t columns = (m + 2) / 2;
   index_t first = 0, last = 0;
   const double noise = h.values.empty() ? 0 : 10 * double(epsilon<T>) * double(h.values(0)),
-               needed = double((m + 2) / 2) * tolerance * max_lag;
+               needed = double(columns) * tolerance * max_lag;
   for (const auto sigma : h.values) {
     if (sigma > needed) ++first;
     if (sigma > noise) ++last;

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "core/instantiate.hpp"
 #include "quasiseparable/transitions.hpp"
@@ -156,11 +155,13 @@ void split(const View<const T, 3>& p, const View<const T, K::rank>& a, const Vie
       c.write_right(q, i, v);
     };
     write(start, centre);
-    for (auto [c, i] = std::pair(start, centre + 1); i + 1 < n; ++i) {
+    Products<T, K> c = start;
+    for (index_t i = centre + 1; i + 1 < n; ++i) {
       c.up(i);
       write(c, i);
     }
-    for (auto [c, i] = std::pair(start, centre); i > 0; --i) {
+    c = start;
+    for (index_t i = centre; i > 0; --i) {
       c.down(i);
       write(c, i - 1);
     }

@@ -1,4 +1,4 @@
-"""structmat convert, apply and bench."""
+"""structmat convert, apply, solve and bench."""
 import json
 import struct
 import unittest
@@ -49,8 +49,18 @@ class Convert(Tool):
         # Over an existing file, and onto the input itself.
         self.run_tool("convert", "b.npy", "b.npy")
         np.testing.assert_array_equal(self.load("b.npy"), a)
-        self.run_tool("gen", "quasiseparable", "-n", 4, "-o", "q.safetensors")
-        self.assertIn("both hold generators", self.refusal("convert", "q.safetensors", "r.safetensors"))
+
+    def test_generators_are_compressed(self):
+        self.run_tool("gen", "quasiseparable", "-n", 60, "-r", 6, "--seed", 3, "-o", "q.safetensors")
+        text = self.run_tool("convert", "q.safetensors", "r.safetensors", "--order", 2)
+        self.assertRegex(text, "order +lower 2, upper 2")
+        stated = float(text.split("truncation error")[1].split()[0])
+        self.run_tool("convert", "q.safetensors", "q.npy")
+        self.run_tool("convert", "r.safetensors", "r.npy")
+        q, r = self.load("q.npy"), self.load("r.npy")
+        self.assertAlmostEqual(np.linalg.norm(q - r) / np.linalg.norm(q) / stated, 1, places=2)
+        self.run_tool("gen", "semiseparable", "-n", 9, "-r", 2, "-o", "s.safetensors")
+        self.assertIn("quasiseparable generators", self.refusal("convert", "s.safetensors", "t.safetensors"))
 
     def test_several_matrices_are_refused(self):
         arrays = {"c": (2, 3, 1), "b": (2, 3, 1), "a": (2, 3)}
@@ -110,6 +120,61 @@ class Apply(Tool):
         self.run_tool("gen", "quasiseparable", "-n", 5, "-o", "q.safetensors")
         self.assertIn("3 rows", self.refusal("apply", "q.safetensors", "x.npy", "-o", "w.npy"))
         self.assertIn("dense file", self.refusal("apply", "a.npy", "q.safetensors", "-o", "w.npy"))
+
+
+class Solve(Tool):
+    def test_all_families_and_dtypes(self):
+        random = np.random.default_rng(2)
+        for family in ["quasiseparable", "semiseparable"]:
+            for transition in ["scalar", "diagonal", "dense"]:
+                for dtype in DTYPES:
+                    with self.subTest(family=family, transition=transition, dtype=dtype):
+                        self.run_tool("gen", family, "-n", 20, "-r", 2, "--transition", transition,
+                                      "--dtype", dtype, "--seed", 4, "-o", "a.safetensors")
+                        self.run_tool("convert", "a.safetensors", "a.npy")
+                        a = self.load("a.npy")
+                        for flag, op in [(None, a), ("--transpose", a.T), ("--adjoint", a.conj().T)]:
+                            x = random.normal(size=(20, 3)).astype(dtype)
+                            self.save("b.npy", op @ x)
+                            flags = [flag] if flag else []
+                            self.run_tool("solve", "a.safetensors", "b.npy", "-o", "x.npy", *flags)
+                            got = self.load("x.npy")
+                            residual = np.linalg.norm(op @ got - op @ x)
+                            bound = np.linalg.norm(op) * np.linalg.norm(got)
+                            self.assertLess(residual, 20 * np.finfo(dtype).eps * bound)
+
+    def test_report(self):
+        self.run_tool("gen", "quasiseparable", "-n", 50, "-r", 2, "--seed", 4, "-o", "a.safetensors")
+        self.save("b.npy", np.ones(50))
+        text = self.run_tool("solve", "a.safetensors", "b.npy", "-o", "x.npy", "--condition",
+                             "--method", "lu")
+        for word in ["method ", "growth ", "backward error", "condition ", "x.npy: 50 x 1"]:
+            self.assertIn(word, text)
+        self.assertEqual(self.load("x.npy").shape, (50,))
+        report = json.loads(self.run_tool("solve", "a.safetensors", "b.npy", "-o", "x.npy", "--json"))
+        self.assertEqual(report["method"], "qr")
+        self.assertLess(report["backward_error"], 1e-14)
+
+    def test_block_generators_and_singular_ones(self):
+        a = np.tril(np.ones((12, 12))) + np.eye(12)
+        self.save("a.npy", a)
+        self.run_tool("convert", "a.npy", "a.safetensors")
+        self.save("b.npy", a @ np.arange(12.0))
+        self.run_tool("solve", "a.safetensors", "b.npy", "-o", "x.npy")
+        np.testing.assert_allclose(self.load("x.npy"), np.arange(12.0), atol=1e-12)
+        self.save("z.npy", np.zeros((3, 3)))
+        self.run_tool("convert", "z.npy", "z.safetensors")
+        self.save("c.npy", np.ones(3))
+        self.assertIn("singular", self.refusal("solve", "z.safetensors", "c.npy", "-o", "y.npy"))
+        self.assertFalse(self.path("y.npy").exists())
+
+    def test_usage(self):
+        self.run_tool("gen", "quasiseparable", "-n", 5, "-o", "a.safetensors")
+        self.save("b.npy", np.ones(4))
+        self.assertIn("x has", self.refusal("solve", "a.safetensors", "b.npy", "-o", "x.npy"))
+        self.save("d.npy", np.eye(4))
+        self.assertIn("structmat convert", self.refusal("solve", "d.npy", "b.npy", "-o", "x.npy"))
+        self.assertIn("dense", self.refusal("solve", "a.safetensors", "b.npy", "-o", "x.safetensors"))
 
 
 class Bench(Tool):

@@ -57,7 +57,7 @@ void check_factor(const Size& s) {
   qs::factor_ldl_vjp(exec::cpu{}, m.view(), f.view(), bar, QuasiseparableCotangent<T, K>(gradient));
   const auto loss = [&] {
     const auto moved = qs::factor_ldl(m);
-    return real_inner(w_bar, moved.w) + real_inner(d_bar, moved.d);
+    return inner(w_bar, moved.w) + inner(d_bar, moved.d);
   };
   check_gradient<T>("p", m.p, less_one(gradient.p), loss);
   check_gradient<T>("q", m.q, less_one(gradient.q), loss);
@@ -79,7 +79,7 @@ void check_part(const Size& s, qs::LdlPart part, index_t k) {
   const auto loss = [&] {
     Array<T, 3> y(x.extents());
     qs::ldl_apply<T>(exec::cpu{}, f.view(), part, x.view(), y.view());
-    return real_inner(y_bar, y);
+    return inner(y_bar, y);
   };
   check_gradient<T>("p", f.p, less_one(p), loss);
   check_gradient<T>("w", f.w, less_one(w), loss);

@@ -81,7 +81,7 @@ TEMPLATE_PRODUCT_TEST_CASE(
     const auto loss = [&] {
       Array<double, 1> moved({batch});
       qs::log_likelihood<T, K>(exec::cpu{}, m.view(), y.view(), moved);
-      return real_inner(value_bar, moved);
+      return inner(value_bar, moved);
     };
     check_gradient<T>("p", m.p, gradient.p, loss);
     check_gradient<T>("q", m.q, gradient.q, loss);
@@ -145,8 +145,8 @@ TEST_CASE("the gradient of the log-determinant is tr(M^{-1} dM)") {
       trace += inverse(i, j) * (plus(0, j, i) - minus(0, j, i)) / (2 * h);
     }
   }
-  const double got = real_inner(gradient.p, change.p) + real_inner(gradient.q, change.q) +
-                     real_inner(gradient.a, change.a) + real_inner(gradient.d, change.d);
+  const double got = inner(gradient.p, change.p) + inner(gradient.q, change.q) +
+                     inner(gradient.a, change.a) + inner(gradient.d, change.d);
   CHECK(std::abs(got - trace.real()) <= 1e-8 * (1 + std::abs(got)));
   CHECK(std::abs(trace.imag()) <= 1e-8);
 }

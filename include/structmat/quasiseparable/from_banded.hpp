@@ -14,8 +14,9 @@ namespace structmat::quasiseparable {
 /// each >= 0, also n and above.
 /// Dense: the state is the last l entries of x, p_i row i of the band, a the shift, q = e_1; n (l^2 +
 /// 2 l) numbers below. That is the form for narrow bands and for all that works on uniform kinds.
-/// Block: blocks of m = max(l, u, 8) rows, n (l + l^2 / m) numbers below and above, m on the diagonal
-/// and no transitions but 0; less storage and work from l about 4 on, by a factor of l / 4.
+/// Block: blocks of m = max(l, u, 8) rows, n (2 l + l^2 / m) numbers below, as many with u above, n
+/// m on the diagonal; all transitions are 0. Less storage and work from l = u = 3 on, for wide bands
+/// by a factor of 2 (l + 2) / 7.
 /// Cost: that many numbers written. Exact. Throws ShapeError.
 template <Scalar T, class K = transition::Dense>
 requires(std::same_as<K, transition::Dense> || std::same_as<K, transition::Block>)

@@ -1,0 +1,53 @@
+/// \file
+/// Reverse mode of y = M x: cotangents of the generators of a quasiseparable M and of x.
+#pragma once
+
+#include "structmat/core/apply.hpp"
+#include "structmat/quasiseparable/cotangent.hpp"
+
+namespace structmat {
+
+/// For y = op(M) x and a loss L with dL = Re <y_bar, dy>:
+///   x_bar += op(M)^H y_bar,   m_bar += the cotangents of M's generators.
+///
+/// m: as in apply; x, y_bar: (batch, n, k) in, x of batch extent 1 is broadcast; m_bar: views of
+/// the shapes of the generators in/out, each may be absent; x_bar: (batch, n, k) in/out, or absent
+/// (data() null). A batch extent 1 of m_bar or x_bar collects the sum over the batch. Generators
+/// that M does not depend on (a and b at both ends, p_0, q_{n-1}, g_{n-1}, h_0) are not read, and
+/// what is added to their cotangents is zero. Strides are free, with 0 along n or the batch as sums.
+/// x_bar overlaps nothing; the views of m_bar overlap no input and not each other.
+/// Cost: both triangles together, 36 n r k flops for Scalar and Diagonal, 12 n r^2 k for Dense, 42 n
+/// r k for Block: three times those of apply, since the forward states are computed twice and the
+/// adjoint ones once beside the products. Workspace: states at chunk boundaries, n r min(k, 64) / 64
+/// numbers (Dense of order above 16: up to n r min(k, 64) / 16), and O(64 r) inside a chunk; Block:
+/// the states at all block boundaries.
+/// Threads: over the batch where nothing is summed over it, otherwise the two triangles at the same
+/// time. The result does not depend on their number, bit for bit.
+/// Accuracy: each cotangent is a sum of products of generators, x and y_bar and is componentwise
+/// accurate, |error| <= c (n + r + k) eps times the same sum of absolute values.
+/// Throws ShapeError, and DomainError where x_bar overlaps x or y_bar; before anything is written.
+/// Source: Griewank, Walther, "Evaluating Derivatives" (2008), chapter 12 (states recomputed from
+/// checkpoints); Foreman-Mackey, "Scalable Backpropagation for Gaussian Processes using Celerite"
+/// (2018).
+template <Scalar T, transition::Uniform K>
+void apply_vjp(const exec::cpu& e, const QuasiseparableView<T, K>& m, Op op, View<const T, 3> x,
+               View<const T, 3> y_bar, const QuasiseparableCotangent<T, K>& m_bar,
+               View<T, 3> x_bar);
+
+/// m_bar: block generators of m's partition and states, of m's batch extent or 1; or null.
+template <Scalar T>
+void apply_vjp(const exec::cpu& e, const Quasiseparable<T, transition::Block>& m, Op op,
+               View<const T, 3> x, View<const T, 3> y_bar,
+               Quasiseparable<T, transition::Block>* m_bar, View<T, 3> x_bar);
+
+/// For x = op(M)^-1 b and b_bar = op(M)^-H x_bar, which a solver gives:
+///   m_bar += the cotangents of M's generators.
+///
+/// The cotangent of op(M) is -b_bar x^H, so this is apply_vjp with y_bar = -b_bar.
+/// x, b_bar: (batch, n, k) in. All else as in apply_vjp; workspace n k more.
+/// Source: Giles, "Collected Matrix Derivative Results" (2008), section 2.3.
+template <Scalar T, transition::Uniform K>
+void solve_vjp(const exec::cpu& e, const QuasiseparableView<T, K>& m, Op op, View<const T, 3> x,
+               View<const T, 3> b_bar, const QuasiseparableCotangent<T, K>& m_bar);
+
+}  // namespace structmat

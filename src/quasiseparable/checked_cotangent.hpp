@@ -1,0 +1,36 @@
+/// \file
+/// Checks of the cotangents of a quasiseparable matrix.
+#pragma once
+
+#include "recurrence/checked_cotangent.hpp"
+#include "structmat/quasiseparable/cotangent.hpp"
+
+namespace structmat::quasiseparable {
+
+/// All cotangents, with their batch broadcast, of matrices of this size. Throws ShapeError.
+template <Scalar T, transition::Uniform K>
+QuasiseparableCotangent<T, K> checked_cotangent(const char* operation,
+                                                QuasiseparableCotangent<T, K> bar, index_t batch,
+                                                index_t n, Order order) {
+  const auto check = [&](const char* name, auto& view, index_t r) {
+    view = recurrence::checked_cotangent(operation, name, view, batch, n, r);
+  };
+  check("p", bar.p, order.lower);
+  check("q", bar.q, order.lower);
+  check("a", bar.a, order.lower);
+  check("d", bar.d, 0);
+  check("g", bar.g, order.upper);
+  check("h", bar.h, order.upper);
+  check("b", bar.b, order.upper);
+  return bar;
+}
+
+/// Do several batch entries add to the same cotangents?
+template <Scalar T, transition::Uniform K>
+bool sums_over_batch(const QuasiseparableCotangent<T, K>& bar) {
+  const auto one = [](const auto& v) { return v.data() && v.stride(0) == 0; };
+  return one(bar.p) || one(bar.q) || one(bar.a) || one(bar.d) || one(bar.g) || one(bar.h) ||
+         one(bar.b);
+}
+
+}  // namespace structmat::quasiseparable
