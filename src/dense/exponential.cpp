@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "core/instantiate.hpp"
 #include "dense/product.hpp"
@@ -42,7 +43,8 @@ void exponential(View<const T, 2> a, View<T, 2> e) {
 
   // Scaling by a power of two is exact.
   constexpr double pade_range = 5.371920351148152;
-  const double norm = one_norm(a);
+  // Column sums of finite numbers may overflow.
+  const double norm = std::min(one_norm(a), std::numeric_limits<double>::max());
   const int squarings = norm > pade_range ? 1 + std::ilogb(norm / pade_range) : 0;
   Array<T, 2> x = to_array(a);
   for (T& v : x) v *= static_cast<real_t<T>>(std::ldexp(1.0, -squarings));

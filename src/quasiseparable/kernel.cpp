@@ -18,9 +18,10 @@ void require_positive(std::string_view term, std::string_view name, double value
 }
 
 void require_harmonics(const char* operation, index_t harmonics) {
-  if (harmonics >= 1) return;
+  constexpr index_t most = 4000;
+  if (harmonics >= 1 && harmonics <= most) return;
   throw DomainError(std::string(operation) + ": " + std::to_string(harmonics) +
-                    " harmonics, there must be at least 1");
+                    " harmonics, there must be 1 to " + std::to_string(most));
 }
 
 /// The number of coefficients that matter is about 9 / scale.
@@ -29,6 +30,21 @@ void require_periodic_scale(const char* operation, double scale) {
   if (std::isfinite(scale) && scale >= least) return;
   throw DomainError(std::string(operation) + ": the scale of periodic is " + number(scale) +
                     ", it must be at least " + number(least) + " and finite");
+}
+
+constexpr index_t largest_order = 10000;
+
+index_t term_order(Kernel::Kind kind, index_t harmonics) {
+  switch (kind) {
+    case Kernel::Kind::exponential:
+      return 1;
+    case Kernel::Kind::matern52:
+      return 3;
+    case Kernel::Kind::periodic:
+      return 1 + 2 * harmonics;
+    default:
+      return 2;
+  }
 }
 
 bool is_term(const Kernel& kernel) {
@@ -89,9 +105,16 @@ Kernel::Kernel(Kind kind, std::vector<double> parameters, index_t harmonics)
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     require_positive(term.name, term.parameters[i], parameters_[i]);
   }
+  order_ = term_order(kind, harmonics);
 }
 
-Kernel::Kernel(Kind kind, Kernel a, Kernel b) : kind_(kind) {
+Kernel::Kernel(Kind kind, Kernel a, Kernel b)
+    : kind_(kind), order_(kind == Kind::product ? a.order() * b.order() : a.order() + b.order()) {
+  if (order_ > largest_order) {
+    throw DomainError("quasiseparable::Kernel: operands of order " + std::to_string(a.order()) +
+                      " and " + std::to_string(b.order()) + ", the result may have " +
+                      std::to_string(largest_order) + " at most");
+  }
   operands_.reserve(2);
   operands_.push_back(std::move(a));
   operands_.push_back(std::move(b));
@@ -121,26 +144,6 @@ Kernel operator+(Kernel a, Kernel b) {
 }
 Kernel operator*(Kernel a, Kernel b) {
   return {Kernel::Kind::product, std::move(a), std::move(b)};
-}
-
-index_t Kernel::order() const {
-  switch (kind_) {
-    case Kind::exponential:
-      return 1;
-    case Kind::matern32:
-    case Kind::sho:
-    case Kind::cosine:
-      return 2;
-    case Kind::matern52:
-      return 3;
-    case Kind::periodic:
-      return 1 + 2 * harmonics_;
-    case Kind::sum:
-      return operands_[0].order() + operands_[1].order();
-    case Kind::product:
-      return operands_[0].order() * operands_[1].order();
-  }
-  return 0;
 }
 
 std::vector<double> parameters(const Kernel& kernel) {

@@ -24,7 +24,8 @@ class Parser {
   }
 
  private:
-  static constexpr int deepest = 100;  // parentheses: the recursion must not exhaust the stack
+  // Recursion over expressions must not exhaust the stack.
+  static constexpr int deepest = 100, most_terms = 1000;
 
   Kernel expression(int depth) {
     Kernel kernel = product(depth);
@@ -47,6 +48,9 @@ class Parser {
   }
 
   Kernel term() {
+    if (++terms_ > most_terms) {
+      refuse("there are more than " + std::to_string(most_terms) + " terms");
+    }
     const std::string_view name = token(":+*()");
     const std::span<const Term> terms = known_terms();
     const auto known =
@@ -160,6 +164,7 @@ class Parser {
   static constexpr std::int64_t most_harmonics = 1000;
   std::string_view text_;
   std::size_t at_ = 0;
+  int terms_ = 0;
 };
 
 /// Text of an operand of a product: sums need parentheses, and so does a product on the right, which

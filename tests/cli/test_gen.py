@@ -122,6 +122,16 @@ class Gen(Tool):
         self.run_tool("convert", "k.safetensors", "k2.npy")
         np.testing.assert_array_equal(self.load("k.npy"), self.load("k2.npy"))
 
+    def test_kernel_expression(self):
+        t = np.array([0, 0.3, 1, 2.5, 40])
+        np.savetxt(self.path("t.txt"), t)
+        self.run_tool("gen", "kernel", "--times", "t.txt", "--kernel",
+                      "exponential:scale=4 * cosine:period=3 + sho:w0=2,variance=0.5", "-o", "k.npy")
+        lag = np.abs(t[:, None] - t)
+        np.testing.assert_allclose(
+            self.load("k.npy"), np.exp(-lag / 4) * np.cos(2 * np.pi * lag / 3) +
+            0.5 * (1 + 2 * lag) * np.exp(-2 * lag), atol=1e-13)
+
     def test_kernel_of_the_first_column(self):
         with open(self.path("t.txt"), "w") as file:
             file.writelines(f"{i}\n" for i in range(1000))

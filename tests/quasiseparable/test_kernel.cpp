@@ -151,6 +151,9 @@ TEST_CASE("kernels as text") {
   CHECK_THAT(refused("(matern32"), Catch::Contains("not closed"));
   CHECK_THAT(refused("matern32)"), Catch::Contains("\")\" is left over"));
   CHECK_THAT(refused(std::string(1000, '(')), Catch::Contains("nested too deeply"));
+  std::string many = "matern32";
+  for (int i = 0; i < 1000; ++i) many += "+matern32";
+  CHECK_THAT(refused(many), Catch::Contains("more than 1000 terms"));
   CHECK_THAT(refused("matern32:length=1"),
              Catch::Contains("\"length=1\" is unknown") && Catch::Contains("scale=NUMBER"));
   CHECK_THAT(refused("matern32:scale"), Catch::Contains("\"scale\" is unknown"));
@@ -177,4 +180,7 @@ TEST_CASE("terms refuse what they cannot be") {
   CHECK_THROWS_AS(evaluate(Kernel::cosine(1), nan), DomainError);
   CHECK_THROWS_AS(periodic_truncation(0, 3), DomainError);
   CHECK_THROWS_AS(periodic_truncation(1, 0), DomainError);
+  const Kernel wide = Kernel::periodic(1, 1, 1, 60);
+  CHECK((wide + wide).order() == 242);
+  CHECK_THROWS_AS(wide * wide, DomainError);  // 14,641
 }

@@ -52,7 +52,7 @@ class STRUCTMAT_EXPORT Kernel {
   /// w0: angular frequency, undamped; quality: Q.
   static Kernel sho(double w0, double quality, double variance = 1);
   static Kernel cosine(double period, double variance = 1);
-  /// 1 <= harmonics: J; 1e-4 <= scale.
+  /// 1 <= harmonics <= 4000: J; 1e-4 <= scale.
   static Kernel periodic(double period, double scale, double variance = 1, index_t harmonics = 4);
 
   friend STRUCTMAT_EXPORT Kernel operator+(Kernel a, Kernel b);
@@ -65,8 +65,8 @@ class STRUCTMAT_EXPORT Kernel {
   /// The two operands of a sum or product; empty for terms.
   const std::vector<Kernel>& operands() const { return operands_; }
 
-  /// Size of the state, see the table.
-  index_t order() const;
+  /// Size of the state, see the table; at most 10,000: products beyond that throw DomainError.
+  index_t order() const { return order_; }
 
  private:
   Kernel(Kind kind, std::vector<double> parameters, index_t harmonics = 0);
@@ -75,7 +75,7 @@ class STRUCTMAT_EXPORT Kernel {
 
   Kind kind_;
   std::vector<double> parameters_;
-  index_t harmonics_ = 0;
+  index_t harmonics_ = 0, order_ = 0;
   std::vector<Kernel> operands_;
 };
 
@@ -96,11 +96,11 @@ STRUCTMAT_EXPORT Kernel with_parameters(const Kernel& kernel, View<const double,
 STRUCTMAT_EXPORT double evaluate(const Kernel& kernel, double lag);
 
 /// What a series of that many harmonics leaves out of the exponentiated sine squared, relative to
-/// its variance: sum_{j > harmonics} c_j. Throws DomainError (scale < 1e-4; harmonics < 1).
+/// its variance: sum_{j > harmonics} c_j. Throws DomainError (scale < 1e-4; harmonics not in 1 .. 4000).
 STRUCTMAT_EXPORT double periodic_truncation(double scale, index_t harmonics);
 
 /// An expression from text: terms NAME:PARAMETER=VALUE,... joined by + and *, which binds stronger,
-/// with parentheses; blanks are free. "matern32:scale=2,variance=0.5 + sho:w0=3,Q=10 *
+/// with parentheses; blanks are free; 1000 terms at most. "matern32:scale=2,variance=0.5 + sho:w0=3,Q=10 *
 /// exponential:scale=20". Parameters are those of the table (sho: w0, Q, variance; periodic also
 /// harmonics); what is left out is 1 (Q: 1/2; harmonics: 4). Throws DomainError, which says what is
 /// known.
