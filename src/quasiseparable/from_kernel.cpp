@@ -21,10 +21,11 @@ void require_times(const char* operation, const View<const double, 1>& times) {
     };
     if (!std::isfinite(times(i))) refuse("it must be finite");
     if (i == 0) continue;
-    const std::string before =
-        "time " + std::to_string(i - 1) + " is " + number(times(i - 1)) + "; ";
-    if (!(times(i) > times(i - 1))) refuse(before + "times must increase strictly");
-    if (!std::isfinite(times(i) - times(i - 1))) refuse(before + "the gap must be finite");
+    const auto refuse_after = [&](const char* reason) {
+      refuse("time " + std::to_string(i - 1) + " is " + number(times(i - 1)) + "; " + reason);
+    };
+    if (!(times(i) > times(i - 1))) refuse_after("times must increase strictly");
+    if (!std::isfinite(times(i) - times(i - 1))) refuse_after("the gap must be finite");
   }
 }
 
