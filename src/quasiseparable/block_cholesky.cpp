@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/instantiate.hpp"
+#include "quasiseparable/in_place.hpp"
 #include "quasiseparable/log_product.hpp"
 #include "structmat/dense/blas.hpp"
 
@@ -214,11 +215,7 @@ template <Scalar T>
 void cholesky_solve(const BlockCholesky<T>& f, CholeskySolve part, View<const T, 3> x,
                     View<T, 3> y) {
   constexpr const char* operation = "quasiseparable::cholesky_solve";
-  const bool same =
-      x.data() == y.data() && x.extents() == y.extents() && x.strides() == y.strides();
-  const View<const T, 3> elsewhere(nullptr, x.extents(), x.strides());
-  const index_t n = f.size();
-  const index_t batch = detail::check_operands(operation, f.batch(), n, n, same ? elsewhere : x, y);
+  const index_t batch = check_in_place(operation, f.batch(), f.size(), x, y);
   x = x.broadcast(0, batch);
   for (index_t b = 0; b < batch; ++b) {
     const index_t fb = f.batch() == 1 ? 0 : b;

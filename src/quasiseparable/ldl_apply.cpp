@@ -3,6 +3,7 @@
 
 #include "core/instantiate.hpp"
 #include "core/threads.hpp"
+#include "quasiseparable/in_place.hpp"
 #include "quasiseparable/ldl_sweep.hpp"
 #include "quasiseparable/ldl_transfer.hpp"
 #include "structmat/quasiseparable/ldl.hpp"
@@ -143,16 +144,6 @@ constexpr const char* name(LdlPart part) {
       return "quasiseparable::apply_lower_adjoint";
   }
   return "";
-}
-
-/// check_operands of core/operand.hpp refuses any overlap; here y may be x itself.
-template <Scalar T>
-index_t check_in_place(const char* operation, index_t batch, index_t n, const View<const T, 3>& x,
-                       const View<T, 3>& y) {
-  const bool same =
-      x.data() == y.data() && x.extents() == y.extents() && x.strides() == y.strides();
-  const View<const T, 3> elsewhere(nullptr, x.extents(), x.strides());
-  return detail::check_operands(operation, batch, n, n, same ? elsewhere : x, y);
 }
 
 }  // namespace

@@ -16,50 +16,67 @@ struct Rows {
   Run<const real_t<T>> out, in, a, d;  // d.data null: no G
 };
 
-/// scratch: a vector, and a matrix for Dense.
-template <Scalar T, bool Dense, int W, bool One>
-STRUCTMAT_CLONES void transfer_rows(const Rows<T>& rows, real_t<T>* phi, real_t<T>* gram,
-                                    real_t<T>* scratch) {
+template <Scalar T, bool Dense, int W, class Columns>
+STRUCTMAT_INLINE void run(const Rows<T>& rows, index_t padded, Columns& rows_of_phi, Columns& gram,
+                          real_t<T>* scratch) {
   using R = real_t<T>;
   using L = simd::Lanes<T, W>;
-  const index_t padded = One ? W : rows.padded, blocks = padded / W, vector = blocks * L::reals;
-  R *t = scratch, *next = t + vector;
-  const ColumnsInMemory<T, W> rows_of_phi{phi, vector};
+  const index_t blocks = padded / W, vector = blocks * L::reals;
+  R* const t = scratch;
+  ColumnsInMemory<T, W> next{t + vector, vector};
   for (index_t i = 0; i < rows.count; ++i) {
     const R *out = rows.out.row(i), *in = rows.in.row(i), *a = rows.a.row(i);
-    for (index_t b = 0; b < blocks && rows.solve; ++b) {
-      combine<T, W>(rows_of_phi, padded, b, [&](index_t k) STRUCTMAT_ALWAYS {
-        return lane<T, W>(out, k);
-      }).store(t + b * L::reals);
+    for (index_t b = 0; b < blocks; ++b) {
+      L tb = L::zero();
+      if (rows.solve) {
+        tb = combine<T, W>(rows_of_phi, padded, b,
+                           [&](index_t k) STRUCTMAT_ALWAYS { return lane<T, W>(out, k); });
+      }
+      tb.store(t + b * L::reals);
     }
     if (rows.d.data != nullptr) {
       const R inverse = 1 / *rows.d.row(i);
       for (index_t b = 0; b < blocks; ++b) {
-        const L column = conjugated(L::load(t + b * L::reals));
+        const L column = L::zero().plus(T(inverse), conjugated(L::load(t + b * L::reals)));
 #pragma GCC unroll 8
         for (index_t l = 0; l < padded; ++l) {
-          R* const at = gram + l * vector + b * L::reals;
-          L::load(at).plus(inverse * lane<T, W>(t, l), column).store(at);
+          gram.set(l, b, gram.get(l, b).plus(lane<T, W>(t, l), column));
         }
       }
     }
     for (index_t b = 0; b < blocks; ++b) {
-      const L tb = rows.solve ? L::load(t + b * L::reals) : L::zero();
+      const L tb = L::load(t + b * L::reals);
 #pragma GCC unroll 8
       for (index_t k = 0; k < padded; ++k) {
-        const index_t at = k * vector + b * L::reals;
-        L moved;
+        const T less = -lane<T, W>(in, k);
         if constexpr (Dense) {
-          moved = combine<T, W>(rows_of_phi, padded, b, [&](index_t m) STRUCTMAT_ALWAYS {
+          const L moved = combine<T, W>(rows_of_phi, padded, b, [&](index_t m) STRUCTMAT_ALWAYS {
             return lane<T, W>(a + m * vector, k);
           });
+          next.set(k, b, moved.plus(less, tb));
         } else {
-          moved = L::zero().plus(lane<T, W>(a, k), L::load(phi + at));
+          rows_of_phi.set(k, b,
+                          L::zero().plus(lane<T, W>(a, k), rows_of_phi.get(k, b)).plus(less, tb));
         }
-        moved.plus(-lane<T, W>(in, k), tb).store((Dense ? next : phi) + at);
       }
     }
-    if constexpr (Dense) std::copy_n(next, padded * vector, phi);
+    if constexpr (Dense) std::copy_n(next.data, padded * vector, rows_of_phi.data);
+  }
+}
+
+/// scratch: a vector, and a matrix for Dense.
+template <Scalar T, bool Dense, int W, bool One>
+STRUCTMAT_CLONES void transfer_rows(const Rows<T>& rows, real_t<T>* phi, real_t<T>* gram,
+                                    real_t<T>* scratch) {
+  if constexpr (One && !Dense) {
+    ColumnsInRegisters<T, W> p(phi), g(gram);
+    run<T, Dense, W>(rows, W, p, g, scratch);
+    p.keep(phi);
+    g.keep(gram);
+  } else {
+    const index_t padded = One ? W : rows.padded, vector = padded / W * simd::Lanes<T, W>::reals;
+    ColumnsInMemory<T, W> p{phi, vector}, g{gram, vector};
+    run<T, Dense, W>(rows, padded, p, g, scratch);
   }
 }
 

@@ -209,7 +209,8 @@ void ldl_apply_vjp(const exec::cpu& e, const LdlView<T, K>& factor, LdlPart part
                    View<T, 3> x_bar) {
   constexpr const char* operation = "quasiseparable::ldl_apply_vjp";
   const index_t n = factor.size(), r = factor.order(), k = x.extent(2);
-  const View<T, 3> y(nullptr, y_bar.extents());
+  T apart{};  // y itself is not at hand
+  const View<T, 3> y(&apart, y_bar.extents(), {0, 0, 0});
   const index_t batch =
       detail::check_operands(operation, checked(factor, operation).batch(), n, n, x, y);
   const auto f = checked(factor, operation, batch);

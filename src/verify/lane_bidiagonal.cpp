@@ -9,25 +9,16 @@
 namespace structmat::verify {
 namespace {
 
+using simd::add;
 using simd::Lanes;
 using simd::plus_conjugate;
+using simd::plus_product;
 
 template <Scalar T>
 inline constexpr int width = LaneBidiagonal<T>::lanes;
 /// Real vectors that stand for one number in every lane.
 template <Scalar T>
 inline constexpr int parts = is_complex_v<T> ? 2 : 1;
-
-/// x + y
-template <RealScalar R, int W>
-STRUCTMAT_INLINE Lanes<R, W> sum_of(const Lanes<R, W>& x, const Lanes<R, W>& y) {
-  return {x.v + y.v};
-}
-template <RealScalar R, int W>
-STRUCTMAT_INLINE Lanes<std::complex<R>, W> sum_of(const Lanes<std::complex<R>, W>& x,
-                                                  const Lanes<std::complex<R>, W>& y) {
-  return {x.re + y.re, x.im + y.im};
-}
 
 /// The reflection I - factor v v^H that maps a vector x of `length` numbers, `step` apart, to a
 /// multiple of e_1. Writes v, all numbers of it contiguous (a row is conjugated), -factor, and
@@ -112,7 +103,7 @@ STRUCTMAT_CLONES void bidiagonalise(index_t rows, index_t columns, real_t<T>* x,
         odd = plus_conjugate(odd, L::load(v + (k + 1) * step), L::load(at + (k + 1) * step));
       }
       if (k < length) even = plus_conjugate(even, L::load(v + k * step), L::load(at + k * step));
-      const L factor = simd::times(right, sum_of(even, odd));
+      const L factor = simd::times(right, add(even, odd));
       for (k = 0; k < length; ++k) {
         plus_product(L::load(at + k * step), factor, L::load(v + k * step)).store(at + k * step);
       }
