@@ -5,6 +5,7 @@
 #include "structmat/quasiseparable/apply_vjp.hpp"
 #include "structmat/quasiseparable/entry.hpp"
 #include "structmat/quasiseparable/from_dense.hpp"
+#include "structmat/quasiseparable/qr.hpp"
 #include "support/battery.hpp"
 #include "support/gradient.hpp"
 
@@ -208,6 +209,41 @@ TEMPLATE_TEST_CASE("log-determinant against differences and the trace", "", doub
       check_log_determinant<TestType, transition::Dense>(n, r);
     }
   }
+}
+
+TEMPLATE_TEST_CASE("log-determinant with the inverse of the general solver", "", double,
+                   std::complex<double>) {
+  using T = TestType;
+  using K = transition::Diagonal;
+  const index_t n = 150;
+  auto m = regular<T, K>(n, {2, 3});
+  Quasiseparable<T, K> bar(n, {2, 3});
+  quasiseparable::log_determinant_vjp(exec::cpu{}, m.view(),
+                                      quasiseparable::inverse(quasiseparable::factor_qr(m)),
+                                      real_t<T>(1), QuasiseparableCotangent<T, K>(bar));
+  Random random(12);
+  const auto along = [&](auto& generator, const auto& cotangent) {
+    auto step = generator;
+    random.fill(step);
+    const auto kept = generator;
+    const double h = 1e-5;
+    const auto at = [&](double by) {
+      for (index_t i = 0; i < kept.size(); ++i) {
+        generator.data()[i] = kept.data()[i] + T(by) * step.data()[i];
+      }
+      return quasiseparable::log_determinant(quasiseparable::factor_qr(m)).log_abs;
+    };
+    const double difference = (at(h) - at(-h)) / (2 * h);
+    generator = kept;
+    CHECK(inner(cotangent, step) == Approx(difference).margin(1e-6));
+  };
+  along(m.p, bar.p);
+  along(m.q, bar.q);
+  along(m.a, bar.a);
+  along(m.d, bar.d);
+  along(m.g, bar.g);
+  along(m.h, bar.h);
+  along(m.b, bar.b);
 }
 
 TEMPLATE_TEST_CASE("solve against central differences", "", double, std::complex<double>) {

@@ -16,9 +16,9 @@ namespace structmat {
 /// that M does not depend on (a and b at both ends, p_0, q_{n-1}, g_{n-1}, h_0) are not read, and
 /// what is added to their cotangents is zero. Strides are free, with 0 along n or the batch as sums.
 /// x_bar overlaps nothing; the views of m_bar overlap no input and not each other.
-/// Cost: both triangles together, 36 n r k flops for Scalar and Diagonal, 12 n r^2 k for Dense, 42 n
-/// r k for Block: three times those of apply, since the forward states are computed twice and the
-/// adjoint ones once beside the products. Workspace: states at chunk boundaries, n r min(k, 64) / 64
+/// Cost: both triangles together, 40 n r k flops for Scalar and Diagonal, 16 n r^2 k for Dense, about
+/// 45 n r k for Block: three to four times those of apply, since the forward states are computed
+/// twice and all cotangents beside the adjoint states. Workspace: states at chunk boundaries, n r min(k, 64) / 64
 /// numbers (Dense of order above 16: up to n r min(k, 64) / 16), and O(64 r) inside a chunk; Block:
 /// the states at all block boundaries.
 /// Threads: over the batch where nothing is summed over it, otherwise the two triangles at the same

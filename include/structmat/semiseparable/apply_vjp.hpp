@@ -15,7 +15,7 @@ namespace structmat {
 /// (data() null). A batch extent 1 of m_bar or x_bar collects the sum over the batch. A_0 is not
 /// read and its cotangent not touched. Strides are free, with 0 along n or the batch as sums. x_bar
 /// overlaps nothing; the views of m_bar overlap no input and not each other.
-/// Cost: three times the flops of apply. Workspace: states at chunk boundaries, n r min(k, 64) / 64
+/// Cost: three to four times the flops of apply. Workspace: states at chunk boundaries, n r min(k, 64) / 64
 /// numbers (Dense of order above 16: up to n r min(k, 64) / 16), and O(64 r) inside a chunk; Block:
 /// the states at all block boundaries.
 /// Threads: over the batch where nothing is summed over it. The result does not depend on their
