@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "structmat/quasiseparable/to_block.hpp"
 #include "structmat/quasiseparable/apply.hpp"
 #include "structmat/quasiseparable/entry.hpp"
+#include "structmat/quasiseparable/to_block.hpp"
 #include "support/battery.hpp"
 #include "support/dense.hpp"
 
