@@ -59,10 +59,10 @@ void check_factor(const Size& s) {
     const auto moved = qs::factor_ldl(m);
     return inner(w_bar, moved.w) + inner(d_bar, moved.d);
   };
-  check_gradient<T>("p", m.p, less_one(gradient.p), loss);
-  check_gradient<T>("q", m.q, less_one(gradient.q), loss);
-  check_gradient<T>("a", m.a, less_one(gradient.a), loss);
-  check_gradient<T>("d", m.d, less_one(gradient.d), loss, true);
+  check_slopes<T>("p", m.p, less_one(gradient.p), loss);
+  check_slopes<T>("q", m.q, less_one(gradient.q), loss);
+  check_slopes<T>("a", m.a, less_one(gradient.a), loss);
+  check_slopes<T>("d", m.d, less_one(gradient.d), loss, true);
 }
 
 template <Scalar T, class K>
@@ -81,11 +81,11 @@ void check_part(const Size& s, qs::LdlPart part, index_t k) {
     qs::ldl_apply<T>(exec::cpu{}, f.view(), part, x.view(), y.view());
     return inner(y_bar, y);
   };
-  check_gradient<T>("p", f.p, less_one(p), loss);
-  check_gradient<T>("w", f.w, less_one(w), loss);
-  check_gradient<T>("a", f.a, less_one(a), loss);
-  check_gradient<real_t<T>>("d", f.d, less_one(d), loss);
-  check_gradient<T>("x", x, less_one(x_bar), loss);
+  check_slopes<T>("p", f.p, less_one(p), loss);
+  check_slopes<T>("w", f.w, less_one(w), loss);
+  check_slopes<T>("a", f.a, less_one(a), loss);
+  check_slopes<real_t<T>>("d", f.d, less_one(d), loss);
+  check_slopes<T>("x", x, less_one(x_bar), loss);
 }
 
 }  // namespace

@@ -83,11 +83,11 @@ TEMPLATE_PRODUCT_TEST_CASE(
       qs::log_likelihood<T, K>(exec::cpu{}, m.view(), y.view(), moved);
       return inner(value_bar, moved);
     };
-    check_gradient<T>("p", m.p, gradient.p, loss);
-    check_gradient<T>("q", m.q, gradient.q, loss);
-    check_gradient<T>("a", m.a, gradient.a, loss);
-    check_gradient<T>("d", m.d, gradient.d, loss, true);
-    check_gradient<T>("y", y, y_bar, loss);
+    check_slopes<T>("p", m.p, gradient.p, loss);
+    check_slopes<T>("q", m.q, gradient.q, loss);
+    check_slopes<T>("a", m.a, gradient.a, loss);
+    check_slopes<T>("d", m.d, gradient.d, loss, true);
+    check_slopes<T>("y", y, y_bar, loss);
 
     // The gradients of broadcast operands are sums over the batch.
     Quasiseparable<T, K> summed(n, {r, r}, 1);
