@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <string>
 
+#include "structmat/core/error.hpp"
+#include "structmat/core/exec.hpp"
 #include "structmat/core/scalar.hpp"
 
 #ifdef _OPENMP
@@ -29,6 +32,14 @@ inline int team_for(int requested, index_t multiplications) {
   constexpr index_t worth_a_thread = 20000;
   const index_t most = std::max<index_t>(1, multiplications / worth_a_thread);
   return static_cast<int>(std::min<index_t>(thread_count(requested), most));
+}
+
+/// Throws DomainError "operation: 0 chunks, it takes at least 1".
+inline void require_chunks(const char* operation, const exec::cpu& e) {
+  if (e.chunks < 1) {
+    throw DomainError(std::string(operation) + ": " + std::to_string(e.chunks) +
+                      " chunks, it takes at least 1");
+  }
 }
 
 /// task(i) for 0 <= i < count on `team` threads; returns when all are done and rethrows the first

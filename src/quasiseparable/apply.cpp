@@ -1,6 +1,7 @@
 #include "structmat/quasiseparable/apply.hpp"
 
 #include "core/instantiate.hpp"
+#include "core/threads.hpp"
 #include "recurrence/block_apply.hpp"
 #include "recurrence/triangles.hpp"
 
@@ -13,6 +14,7 @@ template <Scalar T, transition::Uniform K>
 void apply(const exec::cpu& e, const QuasiseparableView<T, K>& matrix, Op op, View<const T, 3> x,
            View<T, 3> y) {
   constexpr auto operation = "quasiseparable::apply";
+  require_chunks(operation, e);
   const index_t n = matrix.size();
   const index_t own = quasiseparable::checked(matrix, operation).batch();
   const index_t batch = detail::check_operands(operation, own, n, n, x, y);
@@ -32,7 +34,7 @@ void apply(const exec::cpu& e, const QuasiseparableView<T, K>& matrix, Op op, Vi
   }
   t.diagonal = m.d;
   t.conjugate = is_complex_v<T> && op == Op::adjoint;
-  recurrence::apply(e.threads, t, x.broadcast(0, batch), y);
+  recurrence::apply(e, t, x.broadcast(0, batch), y);
 }
 
 template <Scalar T>

@@ -45,12 +45,12 @@ PivotStatus factor_rows_in_turn(Factorisation<T, K> f, index_t begin, index_t en
   return f.status();
 }
 
-/// The two phases of LdlOptions::chunks.
+/// The two phases of exec::cpu::chunks.
 template <Scalar T, transition::Uniform K>
 PivotStatus factor_chunks(const QuasiseparableView<T, K>& m, index_t batch,
-                          const LdlOptions& options, int team, const View<T, 3>& w,
+                          const LdlOptions& options, int chunks, int team, const View<T, 3>& w,
                           const View<real_t<T>, 2>& d) {
-  const std::vector<index_t> ends = chunk_ends(m.size(), options.chunks);
+  const std::vector<index_t> ends = chunk_ends(m.size(), chunks);
   const auto count = ends.size();
   const Factorisation<T, K> fresh(m, batch, options, w, d);
   std::vector<Factorisation<T, K>> ahead(count - 1, fresh);
@@ -58,7 +58,7 @@ PivotStatus factor_chunks(const QuasiseparableView<T, K>& m, index_t batch,
                                                      m.a.select(0, batch));
   std::vector<Transfer<T, K>> transfers(
       count - 1, Transfer<T, K>(lower, true, View<const real_t<T>, 1>(d.select(0, batch))));
-  parallel_for(team, options.chunks - 1, [&](index_t task) {
+  parallel_for(team, chunks - 1, [&](index_t task) {
     const auto j = static_cast<std::size_t>(task);
     const index_t begin = j == 0 ? 0 : ends[j - 1];
     for (index_t i = begin; i < ends[j]; i += chunk_rows) {
@@ -76,7 +76,7 @@ PivotStatus factor_chunks(const QuasiseparableView<T, K>& m, index_t batch,
     transfers[j].add_to_factor(ahead[j - 1].state().data(), ahead[j].state().data());
   }
   std::vector<PivotStatus> status(count - 1);
-  parallel_for(team, options.chunks - 1, [&](index_t task) {
+  parallel_for(team, chunks - 1, [&](index_t task) {
     const auto j = static_cast<std::size_t>(task);
     // The state behind chunk j is where chunk j + 1 begins.
     status[j] = factor_rows_in_turn(ahead[j], ends[j], ends[j + 1]);
@@ -107,19 +107,16 @@ PivotStatus factor_ldl(const exec::cpu& e, const QuasiseparableView<T, K>& matri
   detail::require_extents(operation, d, {batch, n});
   require_apart(m, w, d);
 
-  if (options.chunks < 1) {
-    throw DomainError(std::string(operation) + ": " + std::to_string(options.chunks) +
-                      " chunks, it takes at least 1");
-  }
-  if (options.chunks > 1 && !options.definite) {
-    throw Unsupported(std::string(operation) + ": " + std::to_string(options.chunks) +
+  require_chunks(operation, e);
+  if (e.chunks > 1 && !options.definite) {
+    throw Unsupported(std::string(operation) + ": " + std::to_string(e.chunks) +
                       " chunks, a matrix that may be indefinite takes 1");
   }
   std::vector<PivotStatus> status(static_cast<std::size_t>(batch));
   const int team = team_for(e.threads, batch * n * (r + 1) * (r + 1));
-  if (options.chunks > 1) {
+  if (e.chunks > 1) {
     for (index_t b = 0; b < batch && n > 0; ++b) {
-      status[static_cast<std::size_t>(b)] = factor_chunks(m, b, options, team, w, d);
+      status[static_cast<std::size_t>(b)] = factor_chunks(m, b, options, e.chunks, team, w, d);
     }
     return first_bad(status);
   }

@@ -150,7 +150,7 @@ constexpr const char* name(LdlPart part) {
 
 template <Scalar T, transition::Uniform K>
 void ldl_apply(const exec::cpu& e, const LdlView<T, K>& factor, LdlPart part, View<const T, 3> x,
-               View<T, 3> y, int chunks) {
+               View<T, 3> y) {
   const char* const operation = name(part);
   const index_t n = factor.size();
   const index_t batch = check_in_place(operation, checked(factor, operation).batch(), n, x, y);
@@ -158,18 +158,15 @@ void ldl_apply(const exec::cpu& e, const LdlView<T, K>& factor, LdlPart part, Vi
   const index_t columns = y.extent(2);
   if (batch == 0 || n == 0 || columns == 0) return;
 
-  if (chunks < 1) {
-    throw DomainError(std::string(operation) + ": " + std::to_string(chunks) +
-                      " chunks, it takes at least 1");
-  }
+  require_chunks(operation, e);
   x = x.broadcast(0, batch);
   constexpr index_t width = recurrence::tile_width<T>;
   const index_t share = (K::rank == 4 ? f.order() : 1) * (f.order() + 1);
   const int team = team_for(e.threads, batch * n * columns * share);
-  if (chunks > 1 && columns < 3 && n >= chunks) {
+  if (e.chunks > 1 && columns < 3 && n >= e.chunks) {
     for (index_t b = 0; b < batch; ++b) {
       run_part(f, b, part, x.select(0, b), y.select(0, b),
-               [&](const Pass<T, K>& pass) { pass.run_chunks(team, chunks); });
+               [&](const Pass<T, K>& pass) { pass.run_chunks(team, e.chunks); });
     }
     return;
   }
@@ -189,10 +186,9 @@ void ldl_apply(const exec::cpu& e, const LdlView<T, K>& factor, LdlPart part, Vi
   });
 }
 
-#define STRUCTMAT_INSTANTIATE(T, K)                                                              \
-  template STRUCTMAT_EXPORT void ldl_apply<T, transition::K>(                                    \
-      const exec::cpu&, const LdlView<T, transition::K>&, LdlPart, View<const T, 3>, View<T, 3>, \
-      int);
+#define STRUCTMAT_INSTANTIATE(T, K)                           \
+  template STRUCTMAT_EXPORT void ldl_apply<T, transition::K>( \
+      const exec::cpu&, const LdlView<T, transition::K>&, LdlPart, View<const T, 3>, View<T, 3>);
 STRUCTMAT_FOR_SCALARS_AND_KINDS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::quasiseparable

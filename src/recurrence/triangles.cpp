@@ -1,6 +1,10 @@
 #include "recurrence/triangles.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/instantiate.hpp"
@@ -50,6 +54,21 @@ class Pass {
                          (K::rank == 3 && r_.transition.stride(1) != 1));
     if (strided_) generators_ = Array<T, 1>({3 * chunk_rows_ * r}, uninitialized);
   }
+
+  /// Rows [begin, end) as if none were in front of them, of which only the state is wanted.
+  void sweep_state(index_t begin, index_t end) {
+    // All rows of the result lie on one another.
+    Array<T, 1> ignored({y_.extent(1)});
+    const View<T, 2> y =
+        std::exchange(y_, View<T, 2>(ignored.data(), {y_.extent(0), y_.extent(1)}, {0, 1}));
+    rows(begin, end, true);
+    y_ = y;
+  }
+
+  /// The lanes of the state behind the last row, state by state.
+  Array<R, 1>& state() { return state_; }
+  index_t order() const { return r_.order(); }
+  const Recurrence<T, K>& recurrence() const { return r_; }
 
   /// Rows begin <= i < end in sweep order, which follow those of the previous call. On the first of
   /// the two visits of a row y is set to diagonal * x, on the second it is added to.
@@ -183,6 +202,11 @@ class Pass {
   Array<T, 1> generators_;
 };
 
+template <Scalar T, transition::Uniform K>
+View<const T, 1> diagonal_of(const Triangles<T, K>& m, index_t batch) {
+  return m.diagonal.empty() ? View<const T, 1>{} : m.diagonal.select(0, batch);
+}
+
 /// Both triangles for a share of the columns. Each row is visited twice: the half that a sweep
 /// meets first sets y, the other half adds to it. So the two sweeps may run at the same time up to
 /// the middle, and again from there on, and always add in the same order.
@@ -191,8 +215,8 @@ class Work {
  public:
   Work(const Triangles<T, K>& m, index_t batch, const View<const T, 2>& x, const View<T, 2>& y)
       : n_(x.extent(0)),
-        down_(m.down, batch, diagonal(m, batch), m.conjugate, x, y),
-        up_(m.up, batch, diagonal(m, batch).reversed(0), m.conjugate, x.reversed(0),
+        down_(m.down, batch, diagonal_of(m, batch), m.conjugate, x, y),
+        up_(m.up, batch, diagonal_of(m, batch).reversed(0), m.conjugate, x.reversed(0),
             y.reversed(0)) {}
 
   void down(bool first_half) {
@@ -203,24 +227,128 @@ class Work {
   }
 
  private:
-  static View<const T, 1> diagonal(const Triangles<T, K>& m, index_t batch) {
-    return m.diagonal.empty() ? View<const T, 1>{} : m.diagonal.select(0, batch);
-  }
-
   index_t n_;
   Pass<T, K> down_, up_;
 };
 
+/// What a run of rows does to the state in front of it: the product of their transitions.
+template <Scalar T, transition::Uniform K>
+class RunProduct {
+ public:
+  using R = real_t<T>;
+
+  RunProduct(const Recurrence<T, K>& r, index_t begin, index_t end) : order_(r.order()) {
+    const index_t columns = K::rank == 4 ? order_ : 1;
+    product_ = Array<T, 2>({K::rank == 2 ? 1 : order_, columns});
+    for (index_t l = 0; l < product_.extent(0); ++l) product_(l, K::rank == 4 ? l : 0) = T{1};
+    Array<T, 2> next(product_.extents());
+    for (index_t i = begin; i < end && !vanished(); ++i) {
+      for (index_t l = 0; l < product_.extent(0); ++l) {
+        for (index_t c = 0; c < columns; ++c) {
+          T sum{};
+          if constexpr (K::rank == 2) sum = r.transition(i) * product_(l, c);
+          if constexpr (K::rank == 3) sum = r.transition(i, l) * product_(l, c);
+          if constexpr (K::rank == 4) {
+            for (index_t k = 0; k < order_; ++k) sum += r.transition(i, l, k) * product_(k, c);
+          }
+          next(l, c) = negligible(sum) ? T{} : sum;
+        }
+      }
+      std::swap(product_, next);
+    }
+  }
+
+  /// behind += product * front, lane vectors of `width` numbers, or of twice as many if complex.
+  void add(const R* front, index_t width, R* behind) const {
+    constexpr index_t parts = is_complex_v<T> ? 2 : 1;
+    for (index_t l = 0; l < order_; ++l) {
+      for (index_t k = K::rank == 4 ? 0 : l; k < (K::rank == 4 ? order_ : l + 1); ++k) {
+        const T f = product_(K::rank == 2 ? 0 : l, K::rank == 4 ? k : 0);
+        const R* from = front + k * parts * width;
+        R* to = behind + l * parts * width;
+        for (index_t c = 0; c < width; ++c) {
+          if constexpr (is_complex_v<T>) {
+            to[c] += f.real() * from[c] - f.imag() * from[width + c];
+            to[width + c] += f.real() * from[width + c] + f.imag() * from[c];
+          } else {
+            to[c] += f * from[c];
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  /// Far below rounding; on the way to denormal numbers, which take fifteen times as long.
+  static bool negligible(const T& v) {
+    return std::abs(v) < std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
+  }
+  bool vanished() const {
+    return std::all_of(product_.begin(), product_.end(), [](const T& v) { return v == T{}; });
+  }
+
+  index_t order_;
+  Array<T, 2> product_;
+};
+
+/// One triangle in two phases over ranges of rows (exec::cpu::chunks). All but the first and the last
+/// range are swept twice, so that equal ranges keep `chunks - 1` threads busy.
+template <Scalar T, transition::Uniform K, class MakePass>
+void sweep_chunks(int team, int chunks, index_t n, index_t columns, bool first_visit,
+                  const MakePass& make) {
+  const auto begin_of = [&](index_t c) { return c * n / chunks; };
+  std::vector<Pass<T, K>> passes;
+  for (int c = 0; c < chunks; ++c) passes.push_back(make());
+  std::vector<std::optional<RunProduct<T, K>>> products(chunks);
+  parallel_for(team, chunks - 1, [&](index_t c) {
+    if (c == 0) return passes[0].rows(0, begin_of(1), first_visit);
+    passes[c].sweep_state(begin_of(c), begin_of(c + 1));
+    products[c].emplace(passes[c].recurrence(), begin_of(c), begin_of(c + 1));
+  });
+  const index_t width = columns == 1 ? 1 : columns <= 4 ? 4 : tile_width<T>;
+  Array<real_t<T>, 1> front = passes[0].state();
+  for (int c = 1; c < chunks; ++c) {
+    // passes[c] holds the state behind its range, and is to start from the one in front of it.
+    Array<real_t<T>, 1> behind = std::exchange(passes[c].state(), front);
+    if (c + 1 == chunks) break;
+    products[c]->add(front.data(), width, behind.data());
+    front = std::move(behind);
+  }
+  parallel_for(team, chunks - 1, [&](index_t task) {
+    const index_t c = task + 1;
+    passes[c].rows(begin_of(c), begin_of(c + 1), first_visit);
+  });
+}
+
 }  // namespace
 
 template <Scalar T, transition::Uniform K>
-void apply(int threads, const Triangles<T, K>& m, View<const T, 3> x, View<T, 3> y) {
+void apply(const exec::cpu& e, const Triangles<T, K>& m, View<const T, 3> x, View<T, 3> y) {
   const index_t batch = y.extent(0), n = y.extent(1), columns = y.extent(2);
   if (batch == 0 || n == 0 || columns == 0) return;
 
   const index_t order = m.down.out.extent(2) + m.up.out.extent(2) + 1;
   const index_t share = K::rank == 4 ? order * order : order;
-  const int team = team_for(threads, batch * n * columns * share);
+  const int team = team_for(e.threads, batch * n * columns * share);
+
+  if (e.chunks > 1 && columns <= tile_width<T> && n >= e.chunks) {
+    for (index_t b = 0; b < batch; ++b) {
+      const auto xb = x.select(0, b);
+      const auto yb = y.select(0, b);
+      const auto d = diagonal_of(m, b);
+      const bool only_up = m.down.out.extent(2) == 0 && m.up.out.extent(2) > 0;
+      if (!only_up) {
+        sweep_chunks<T, K>(team, e.chunks, n, columns, true,
+                           [&] { return Pass<T, K>(m.down, b, d, m.conjugate, xb, yb); });
+      }
+      if (m.up.out.extent(2) > 0) {
+        sweep_chunks<T, K>(team, e.chunks, n, columns, only_up, [&] {
+          return Pass<T, K>(m.up, b, d.reversed(0), m.conjugate, xb.reversed(0), yb.reversed(0));
+        });
+      }
+    }
+    return;
+  }
 
   // Columns are shared out by whole tiles, whose arithmetic does not depend on who computes them.
   const index_t tiles = (columns + tile_width<T> - 1) / tile_width<T>;
@@ -254,9 +382,9 @@ void apply(int threads, const Triangles<T, K>& m, View<const T, 3> x, View<T, 3>
   }
 }
 
-#define STRUCTMAT_INSTANTIATE(T, K)                                                                \
-  template void apply<T, transition::K>(int, const Triangles<T, transition::K>&, View<const T, 3>, \
-                                        View<T, 3>);
+#define STRUCTMAT_INSTANTIATE(T, K)                                                           \
+  template void apply<T, transition::K>(const exec::cpu&, const Triangles<T, transition::K>&, \
+                                        View<const T, 3>, View<T, 3>);
 STRUCTMAT_FOR_SCALARS_AND_KINDS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::recurrence

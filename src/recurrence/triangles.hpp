@@ -4,6 +4,7 @@
 #pragma once
 
 #include "recurrence/sweep.hpp"
+#include "structmat/core/exec.hpp"
 
 namespace structmat::recurrence {
 
@@ -24,8 +25,8 @@ struct Triangles {
   bool conjugate = false;       ///< all generators are to be conjugated
 };
 
-/// y := (down + up + diag) x; shapes fit, x and y do not overlap. threads as in exec::cpu.
+/// y := (down + up + diag) x; shapes fit, x and y do not overlap.
 template <Scalar T, transition::Uniform K>
-void apply(int threads, const Triangles<T, K>& m, View<const T, 3> x, View<T, 3> y);
+void apply(const exec::cpu& e, const Triangles<T, K>& m, View<const T, 3> x, View<T, 3> y);
 
 }  // namespace structmat::recurrence

@@ -1,6 +1,7 @@
 #include "structmat/semiseparable/apply.hpp"
 
 #include "core/instantiate.hpp"
+#include "core/threads.hpp"
 #include "recurrence/block_apply.hpp"
 #include "recurrence/triangles.hpp"
 
@@ -10,6 +11,7 @@ template <Scalar T, transition::Uniform K>
 void apply(const exec::cpu& e, const SemiseparableView<T, K>& matrix, Op op, View<const T, 3> x,
            View<T, 3> y) {
   constexpr auto operation = "semiseparable::apply";
+  require_chunks(operation, e);
   const index_t n = matrix.size();
   const index_t own = semiseparable::checked(matrix, operation).batch();
   const index_t batch = detail::check_operands(operation, own, n, n, x, y);
@@ -28,7 +30,7 @@ void apply(const exec::cpu& e, const SemiseparableView<T, K>& matrix, Op op, Vie
     t.up = {m.b.reversed(1), m.c.reversed(1), a.reversed(1), recurrence::Emit::after};
   }
   t.conjugate = is_complex_v<T> && op == Op::adjoint;
-  recurrence::apply(e.threads, t, x.broadcast(0, batch), y);
+  recurrence::apply(e, t, x.broadcast(0, batch), y);
 }
 
 template <Scalar T>

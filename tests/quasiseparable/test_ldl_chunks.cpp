@@ -53,11 +53,11 @@ TEMPLATE_PRODUCT_TEST_CASE("two phases give what one sweep gives", "", (Case),
       const double tolerance = 16.0 * double(n + r) * double(epsilon<T>);
       for (const int chunks : {2, 3, 5}) {
         INFO("n " << n << ", r " << r << ", chunks " << chunks);
-        const auto f = qs::factor_ldl(exec::cpu{1}, m.view(), {.chunks = chunks});
+        const auto f = qs::factor_ldl(exec::cpu{1, chunks}, m.view());
         REQUIRE(f.ok());
         CHECK(difference(f.w, one.w) <= tolerance);
         CHECK(difference(f.d, one.d) <= tolerance);
-        const auto many = qs::factor_ldl(exec::cpu{4}, m.view(), {.chunks = chunks});
+        const auto many = qs::factor_ldl(exec::cpu{4, chunks}, m.view());
         CHECK(same_bits(many.w, f.w));
         CHECK(same_bits(many.d, f.d));
 
@@ -67,9 +67,9 @@ TEMPLATE_PRODUCT_TEST_CASE("two phases give what one sweep gives", "", (Case),
           const auto x = random.array<T, 3>({batch, n, 2});
           auto expected = poisoned<T, 3>({batch, n, 2}), y = expected, z = x;
           qs::ldl_apply<T>(exec::cpu{}, one.view(), part, x.view(), expected.view());
-          qs::ldl_apply<T>(exec::cpu{1}, one.view(), part, x.view(), y.view(), chunks);
+          qs::ldl_apply<T>(exec::cpu{1, chunks}, one.view(), part, x.view(), y.view());
           CHECK(difference(y, expected) <= tolerance);
-          qs::ldl_apply<T>(exec::cpu{4}, one.view(), part, z.view(), z.view(), chunks);
+          qs::ldl_apply<T>(exec::cpu{4, chunks}, one.view(), part, z.view(), z.view());
           CHECK(same_bits(z, y));
         }
       }
@@ -86,7 +86,7 @@ TEST_CASE("two phases find the first bad pivot, too") {
       m.d(0, at) = bad;
       m.d(0, n - 1) = std::min(m.d(0, n - 1), -2.0);
       const PivotStatus expected = qs::factor_ldl(m).status;
-      const PivotStatus got = qs::factor_ldl(m, {.chunks = 3}).status;
+      const PivotStatus got = qs::factor_ldl(exec::cpu{0, 3}, m.view()).status;
       CHECK(got.kind == expected.kind);
       CHECK(got.index == expected.index);
     }
@@ -98,19 +98,22 @@ TEST_CASE("two phases find the first bad pivot, too") {
     m.a(0, i, 0) = 1;
     m.d(0, i) = 1 - (i == n - 2 ? 1e-3 : 0);
   }
-  const PivotStatus status = qs::factor_ldl(m, {.chunks = 3}).status;
+  const PivotStatus status = qs::factor_ldl(exec::cpu{0, 3}, m.view()).status;
   CHECK(status.kind == PivotStatus::Kind::not_positive);
   CHECK(status.index == n - 2);
 }
 
 TEST_CASE("chunks that are refused") {
   const auto m = random_hermitian<double, transition::Diagonal>(9, 2, 1, 5);
-  CHECK(message_from<DomainError>([&] { qs::factor_ldl(m, {.chunks = 0}); }) ==
-        "quasiseparable::factor_ldl: 0 chunks, it takes at least 1");
-  CHECK(message_from<Unsupported>([&] { qs::factor_ldl(m, {.definite = false, .chunks = 2}); }) ==
-        "quasiseparable::factor_ldl: 2 chunks, a matrix that may be indefinite takes 1");
+  CHECK(message_from<DomainError>([&] {
+          qs::factor_ldl(exec::cpu{0, 0}, m.view());
+        }) == "quasiseparable::factor_ldl: 0 chunks, it takes at least 1");
+  CHECK(message_from<Unsupported>([&] {
+          qs::factor_ldl(exec::cpu{0, 2}, m.view(), {.definite = false});
+        }) == "quasiseparable::factor_ldl: 2 chunks, a matrix that may be indefinite takes 1");
   const auto f = qs::factor_ldl(m);
   Array<double, 1> x({9}), y({9});
-  CHECK(message_from<DomainError>([&] { qs::solve(exec::cpu{}, f, x, y, -1); }) ==
-        "quasiseparable::solve: -1 chunks, it takes at least 1");
+  CHECK(message_from<DomainError>([&] {
+          qs::solve(exec::cpu{0, -1}, f, x, y);
+        }) == "quasiseparable::solve: -1 chunks, it takes at least 1");
 }

@@ -18,9 +18,11 @@ namespace structmat {
 /// Threads: over batch and right-hand sides; one column on two threads runs both triangles at the
 /// same time. The result does not depend on the number of threads, bit for bit (Block: as far as
 /// BLAS keeps to that).
+/// e.chunks > 1: two phases (exec.hpp), for columns that fit into one 64-byte vector and uniform
+/// transitions; a range costs the product of its transitions more (Dense: r times the work).
 /// Accuracy: componentwise, |error| <= 4 (n + r) eps |M| |x| with |M| formed from absolute
 /// generators. NaN and Inf reach only the outputs that depend on them.
-/// Throws ShapeError, and DomainError for overlapping operands; before anything is written.
+/// Throws ShapeError, and DomainError for overlapping operands and e.chunks < 1; before anything is written.
 /// Source: Eidelman, Gohberg (1999), section 2.
 template <Scalar T, transition::Uniform K>
 void apply(const exec::cpu& e, const QuasiseparableView<T, K>& m, Op op, View<const T, 3> x,

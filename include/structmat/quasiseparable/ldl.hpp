@@ -80,12 +80,6 @@ struct LdlOptions {
   /// true: Cholesky, all pivots must be positive. false: they must not be 0; nothing bounds the
   /// growth of the factor then.
   bool definite = true;
-  /// Above 1, for a definite matrix: two phases over that many ranges of rows, so that chunks - 1
-  /// threads share one long sequence. In the first phase each range is factored as if it began the
-  /// matrix, which also tells what it does to the state in front of it; in the second, with the
-  /// right state. 1.5 to 2 times the arithmetic; other roundings; the bits depend on chunks, not on
-  /// threads.
-  int chunks = 1;
 };
 
 /// M = L diag(d) L^H.
@@ -102,9 +96,10 @@ struct LdlOptions {
 /// Workspace O(r^2) per thread, O(r^2) times 64 for packed rows. Threads: over the batch.
 /// Accuracy: L diag(d) L^H = M + E, |E| <= c (n + r) eps |L| |d| |L|^H; for a definite M this is
 /// small normwise.
-/// With chunks, all rows behind a bad pivot are unspecified.
-/// Throws ShapeError; DomainError: a diagonal entry with a non-zero imaginary part, overlap, chunks <
-/// 1; Unsupported: chunks > 1 without definite.
+/// e.chunks > 1: two phases (exec.hpp), for definite matrices, at 1.3 to 1.5 times the arithmetic;
+/// rows behind a bad pivot are unspecified then.
+/// Throws ShapeError; DomainError: a diagonal entry with a non-zero imaginary part, overlap, e.chunks
+/// < 1; Unsupported: e.chunks > 1 without definite.
 template <Scalar T, transition::Uniform K>
 PivotStatus factor_ldl(const exec::cpu& e, const QuasiseparableView<T, K>& m,
                        const LdlOptions& options, View<T, 3> w, View<real_t<T>, 2> d);
@@ -124,7 +119,7 @@ enum class LdlPart { solve, solve_lower, solve_lower_adjoint, apply_lower, apply
 /// Engine of the functions below.
 template <Scalar T, transition::Uniform K>
 void ldl_apply(const exec::cpu& e, const LdlView<T, K>& f, LdlPart part, View<const T, 3> x,
-               View<T, 3> y, int chunks = 1);
+               View<T, 3> y);
 
 // In all of these: x in, y out: Views, Arrays or vectors of (n), (n, k) or (batch, n, k), any
 // strides; a batch extent 1 of the factor or of x is broadcast. y may be the same view as x;
@@ -134,48 +129,45 @@ void ldl_apply(const exec::cpu& e, const LdlView<T, K>& f, LdlPart part, View<co
 // each of fewer than three. Workspace: O(64 (r + k)) per thread, Dense O(64 r^2) with fewer than
 // three columns. Threads: over batch and tiles; the bits do not depend on their number.
 // Accuracy: substitution, componentwise backward error c (n + r) eps in the generators of L.
-// chunks: with fewer than three columns, 1: one sweep; more: two phases over that many ranges of
-// rows, so that chunks - 1 threads share one long sequence. What a range does to the state in front
-// of it costs O(r^2) an index: worth it for small orders. The bits depend on chunks, not on threads.
-// Throw ShapeError and DomainError (overlap, chunks < 1), before anything is written.
+// e.chunks > 1: two phases (exec.hpp), with fewer than three columns. What a range does to the state
+// in front of it costs O(r^2) an index: worth it for small orders.
+// Throw ShapeError and DomainError (overlap, e.chunks < 1), before anything is written.
 
 /// y := M^{-1} x = L^{-H} diag(d)^{-1} L^{-1} x.
 template <LdlFactor F, detail::Operand X, class Y>
-void solve(const exec::cpu& e, const F& f, const X& x, Y&& y, int chunks = 1) {
+void solve(const exec::cpu& e, const F& f, const X& x, Y&& y) {
   using T = typename F::value_type;
-  ldl_apply<T>(e, f.view(), LdlPart::solve, detail::input<T>(x), detail::output<T>(y), chunks);
+  ldl_apply<T>(e, f.view(), LdlPart::solve, detail::input<T>(x), detail::output<T>(y));
 }
 
 /// y := L^{-1} x.
 template <LdlFactor F, detail::Operand X, class Y>
-void solve_lower(const exec::cpu& e, const F& f, const X& x, Y&& y, int chunks = 1) {
+void solve_lower(const exec::cpu& e, const F& f, const X& x, Y&& y) {
   using T = typename F::value_type;
-  ldl_apply<T>(e, f.view(), LdlPart::solve_lower, detail::input<T>(x), detail::output<T>(y),
-               chunks);
+  ldl_apply<T>(e, f.view(), LdlPart::solve_lower, detail::input<T>(x), detail::output<T>(y));
 }
 
 /// y := L^{-H} x.
 template <LdlFactor F, detail::Operand X, class Y>
-void solve_lower_adjoint(const exec::cpu& e, const F& f, const X& x, Y&& y, int chunks = 1) {
+void solve_lower_adjoint(const exec::cpu& e, const F& f, const X& x, Y&& y) {
   using T = typename F::value_type;
-  ldl_apply<T>(e, f.view(), LdlPart::solve_lower_adjoint, detail::input<T>(x), detail::output<T>(y),
-               chunks);
+  ldl_apply<T>(e, f.view(), LdlPart::solve_lower_adjoint, detail::input<T>(x),
+               detail::output<T>(y));
 }
 
 /// y := L diag(d)^{1/2} x: of white noise x, a sample with covariance M. Pivots must be positive.
 template <LdlFactor F, detail::Operand X, class Y>
-void apply_lower(const exec::cpu& e, const F& f, const X& x, Y&& y, int chunks = 1) {
+void apply_lower(const exec::cpu& e, const F& f, const X& x, Y&& y) {
   using T = typename F::value_type;
-  ldl_apply<T>(e, f.view(), LdlPart::apply_lower, detail::input<T>(x), detail::output<T>(y),
-               chunks);
+  ldl_apply<T>(e, f.view(), LdlPart::apply_lower, detail::input<T>(x), detail::output<T>(y));
 }
 
 /// y := diag(d)^{1/2} L^H x. Pivots must be positive.
 template <LdlFactor F, detail::Operand X, class Y>
-void apply_lower_adjoint(const exec::cpu& e, const F& f, const X& x, Y&& y, int chunks = 1) {
+void apply_lower_adjoint(const exec::cpu& e, const F& f, const X& x, Y&& y) {
   using T = typename F::value_type;
-  ldl_apply<T>(e, f.view(), LdlPart::apply_lower_adjoint, detail::input<T>(x), detail::output<T>(y),
-               chunks);
+  ldl_apply<T>(e, f.view(), LdlPart::apply_lower_adjoint, detail::input<T>(x),
+               detail::output<T>(y));
 }
 
 /// log |det M| and the sign of det M for one batch entry, from the pivots.
