@@ -20,10 +20,10 @@ void check_chunks(const M& m, index_t order) {
   Random random(5);
   const Oracle<M> oracle(m);
   const index_t n = m.rows();
-  for (const index_t k : {1, 3, 8, 40}) {
+  for (const index_t k : {1, 3, 40}) {
     const auto x = random.array<T, 3>({m.batch(), n, k});
     for (const Op op : all_ops) {
-      for (const int chunks : {2, 3, 7}) {
+      for (const int chunks : {2, 7}) {
         INFO("n " << n << ", k " << k << ", op " << int(op) << ", chunks " << chunks);
         auto one = poisoned<T, 3>(x.extents()), many = one;
         apply_op(exec::cpu{1, chunks}, m, op, x, one);
@@ -42,8 +42,8 @@ TEMPLATE_PRODUCT_TEST_CASE("products in chunks", "", Quasiseparable,
                             (double, transition::Dense))) {
   using T = typename TestType::value_type;
   using K = typename TestType::transition_type;
-  for (const index_t n : {1, 5, 7, 130}) {
-    for (const Order order : {Order{3, 2}, Order{0, 2}, Order{2, 0}, Order{0, 0}}) {
+  for (const index_t n : {1, 7, 67}) {
+    for (const Order order : {Order{3, 2}, Order{0, 2}, Order{0, 0}}) {
       check_chunks(random_quasiseparable<T, K>(n, order, 2, 3), 3);
     }
     check_chunks(random_semiseparable<T, K>(n, 3, 2, 3), 3);
