@@ -64,7 +64,7 @@ void make_rows_isometric(BlockList<T>& list) {
 
 template <Scalar T>
 Dropped truncate_rows(BlockList<T>& list, const std::function<BlockTruncation(index_t)>& truncation,
-                      std::vector<std::vector<real_t<T>>>* values) {
+                      SingularValues<T>* values) {
   using R = real_t<T>;
   Dropped dropped;
   if (values != nullptr) values->assign(list.blocks(), {});
@@ -113,7 +113,7 @@ double frobenius_norm(const BlockList<T>& list) {
 #define STRUCTMAT_INSTANTIATE(T)                                                                   \
   template void make_rows_isometric<T>(BlockList<T>&);                                             \
   template Dropped truncate_rows<T>(BlockList<T>&, const std::function<BlockTruncation(index_t)>&, \
-                                    std::vector<std::vector<real_t<T>>>*);                         \
+                                    SingularValues<T>*);                                           \
   template double frobenius_norm<T>(const BlockList<T>&);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 

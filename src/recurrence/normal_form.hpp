@@ -23,7 +23,11 @@ struct BlockTruncation {
   index_t most = INT64_MAX;  ///< never more states than this
 };
 
-/// What truncated_rows has dropped.
+/// Those of each block, in order.
+template <Scalar T>
+using SingularValues = std::vector<std::vector<real_t<T>>>;
+
+/// What truncate_rows has dropped.
 struct Dropped {
   double squares = 0;   ///< sum of all squared singular values dropped
   double rounding = 0;  ///< a bound of what rounding adds to the error
@@ -35,7 +39,7 @@ struct Dropped {
 /// of block k. values: empty, or filled with the kept singular values in front of each block.
 template <Scalar T>
 Dropped truncate_rows(BlockList<T>& list, const std::function<BlockTruncation(index_t)>& truncation,
-                      std::vector<std::vector<real_t<T>>>* values = nullptr);
+                      SingularValues<T>* values = nullptr);
 
 /// ||triangle||_F, scaled against overflow. The rows must be isometric.
 template <Scalar T>

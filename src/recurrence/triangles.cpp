@@ -298,6 +298,7 @@ void sweep_chunks(int team, int chunks, index_t n, index_t columns, bool first_v
                   const MakePass& make) {
   const auto begin_of = [&](index_t c) { return c * n / chunks; };
   std::vector<Pass<T, K>> passes;
+  passes.reserve(chunks);
   for (int c = 0; c < chunks; ++c) passes.push_back(make());
   std::vector<std::optional<RunProduct<T, K>>> products(chunks);
   parallel_for(team, chunks - 1, [&](index_t c) {
