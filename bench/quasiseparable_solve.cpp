@@ -9,6 +9,7 @@
 #include "structmat/quasiseparable/apply.hpp"
 #include "structmat/quasiseparable/block_algebra.hpp"
 #include "structmat/quasiseparable/compress.hpp"
+#include "structmat/quasiseparable/ldl.hpp"
 #include "structmat/quasiseparable/solve.hpp"
 
 namespace {
@@ -86,6 +87,49 @@ void multiply(benchmark::State& state) {
   }
 }
 
+/// A definite Hermitian matrix of order r.
+Quasiseparable<double> hermitian(index_t n, index_t r) {
+  auto m = random_quasiseparable(n, r, 1);
+  for (double& d : m.d) d = 200 * double(r);  // above the sum of a row: transitions are below 1
+  return m;
+}
+
+enum class Work { factor, solve_lower, solve, semiseparable };
+
+/// Arguments: n, order, threads, chunks. One long sequence in two phases (exec::cpu::chunks).
+template <Work work>
+void two_phases(benchmark::State& state) {
+  const index_t n = state.range(0), r = state.range(1);
+  const exec::cpu e{int(state.range(2)), int(state.range(3))};
+  const auto m = hermitian(n, r);
+  Semiseparable<double> s(n, r);
+  s.c = m.p, s.a = m.a, s.b = m.q;
+  auto f = quasiseparable::factor_ldl(m);
+  if (!f.ok()) state.SkipWithError("the matrix is not definite");
+  const Array<double, 1> b = right_hand_side(n);
+  Array<double, 1> x({n});
+  for (auto _ : state) {
+    if (work == Work::factor) quasiseparable::factor_ldl(e, m.view(), {}, f.w.view(), f.d.view());
+    if (work == Work::solve_lower) quasiseparable::solve_lower(e, f, b, x);
+    if (work == Work::solve) quasiseparable::solve(e, f, b, x);
+    if (work == Work::semiseparable) apply(e, s, b, x);
+    benchmark::DoNotOptimize(x.data());
+    benchmark::ClobberMemory();
+  }
+}
+
+void one_and_two_threads(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"n", "order", "threads", "chunks"});
+  for (const auto& [threads, chunks] : {std::pair{1, 1}, std::pair{1, 3}, std::pair{2, 3}}) {
+    b->Args({524288, 8, threads, chunks});
+  }
+  b->Unit(benchmark::kMillisecond)->UseRealTime();
+}
+
+BENCHMARK_TEMPLATE(two_phases, Work::factor)->Apply(one_and_two_threads);
+BENCHMARK_TEMPLATE(two_phases, Work::solve_lower)->Apply(one_and_two_threads);
+BENCHMARK_TEMPLATE(two_phases, Work::solve)->Apply(one_and_two_threads);
+BENCHMARK_TEMPLATE(two_phases, Work::semiseparable)->Apply(one_and_two_threads);
 BENCHMARK(solve_once)
     ->ArgNames({"n", "order", "method"})
     ->ArgsProduct({{100000}, {2, 8, 32}, {0, 1}})

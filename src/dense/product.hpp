@@ -22,6 +22,24 @@ void add_product(Op op_a, View<const T, 2> a, Op op_b, View<const T, 2> b, View<
   gemm<T>(op_a, op_b, T{1}, a, b, T{1}, c);
 }
 
+/// [X, Y]
+template <Scalar T>
+Array<T, 2> beside(const View<const T, 2>& x, const View<const T, 2>& y) {
+  Array<T, 2> m({x.extent(0), x.extent(1) + y.extent(1)}, uninitialized);
+  copy(x, m.view().slice(1, 0, x.extent(1)));
+  copy(y, m.view().slice(1, x.extent(1), m.extent(1)));
+  return m;
+}
+
+/// [X; Y]
+template <Scalar T>
+Array<T, 2> stacked(const View<const T, 2>& x, const View<const T, 2>& y) {
+  Array<T, 2> m({x.extent(0) + y.extent(0), x.extent(1)}, uninitialized);
+  copy(x, m.view().slice(0, 0, x.extent(0)));
+  copy(y, m.view().slice(0, x.extent(0), m.extent(0)));
+  return m;
+}
+
 /// A part of a matrix: rows [r0, r1), columns [c0, c1).
 template <class T>
 View<T, 2> part(const View<T, 2>& m, index_t r0, index_t r1, index_t c0, index_t c1) {

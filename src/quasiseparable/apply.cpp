@@ -4,12 +4,12 @@
 #include "core/threads.hpp"
 #include "recurrence/block_apply.hpp"
 #include "recurrence/triangles.hpp"
+#include "structmat/quasiseparable/transpose.hpp"
 
 namespace structmat {
 
 // Sweeping down, the lower triangle reads x with q and writes y with p; sweeping up, the upper one
-// reads with h and writes with g. The transpose exchanges the triangles, and in each of them the
-// two roles.
+// reads with h and writes with g.
 template <Scalar T, transition::Uniform K>
 void apply(const exec::cpu& e, const QuasiseparableView<T, K>& matrix, Op op, View<const T, 3> x,
            View<T, 3> y) {
@@ -18,20 +18,12 @@ void apply(const exec::cpu& e, const QuasiseparableView<T, K>& matrix, Op op, Vi
   const index_t n = matrix.size();
   const index_t own = quasiseparable::checked(matrix, operation).batch();
   const index_t batch = detail::check_operands(operation, own, n, n, x, y);
-  const auto m = quasiseparable::checked(matrix, operation, batch);
+  const auto given = quasiseparable::checked(matrix, operation, batch);
+  const auto m = op == Op::none ? given : quasiseparable::transposed(given);
 
-  const auto transposed = [](const View<const T, K::rank>& a) {
-    if constexpr (K::rank == 4) return a.transposed();
-    return a;
-  };
   recurrence::Triangles<T, K> t;
-  if (op == Op::none) {
-    t.down = {m.p, m.q, m.a};
-    t.up = {m.g.reversed(1), m.h.reversed(1), m.b.reversed(1)};
-  } else {
-    t.down = {m.h, m.g, transposed(m.b)};
-    t.up = {m.q.reversed(1), m.p.reversed(1), transposed(m.a).reversed(1)};
-  }
+  t.down = {m.p, m.q, m.a};
+  t.up = {m.g.reversed(1), m.h.reversed(1), m.b.reversed(1)};
   t.diagonal = m.d;
   t.conjugate = is_complex_v<T> && op == Op::adjoint;
   recurrence::apply(e, t, x.broadcast(0, batch), y);

@@ -5,29 +5,9 @@
 #include "recurrence/block_vjp.hpp"
 #include "recurrence/triangles_vjp.hpp"
 #include "recurrence/vjp_operands.hpp"
+#include "structmat/quasiseparable/transpose.hpp"
 
 namespace structmat {
-namespace {
-
-template <class V>
-V transposed(const V& a) {
-  if constexpr (V::rank == 4) return a.transposed();
-  return a;
-}
-
-/// The generators of op(M), or their cotangents, in the order of the two sweeps (see apply.cpp).
-template <class Triangle, class M>
-void arrange(const M& m, Op op, Triangle& down, Triangle& up) {
-  if (op == Op::none) {
-    down = {m.p, m.q, m.a};
-    up = {m.g.reversed(1), m.h.reversed(1), m.b.reversed(1)};
-  } else {
-    down = {m.h, m.g, transposed(m.b)};
-    up = {m.q.reversed(1), m.p.reversed(1), transposed(m.a).reversed(1)};
-  }
-}
-
-}  // namespace
 
 template <Scalar T, transition::Uniform K>
 void apply_vjp(const exec::cpu& e, const QuasiseparableView<T, K>& matrix, Op op,
@@ -37,14 +17,19 @@ void apply_vjp(const exec::cpu& e, const QuasiseparableView<T, K>& matrix, Op op
   const index_t n = matrix.size();
   const index_t own = quasiseparable::checked(matrix, operation).batch();
   const index_t batch = recurrence::check_vjp_operands(operation, own, n, x, y_bar, x_bar);
-  const auto m = quasiseparable::checked(matrix, operation, batch);
-  const auto m_bar =
+  const auto given = quasiseparable::checked(matrix, operation, batch);
+  const auto given_bar =
       quasiseparable::checked_cotangent(operation, matrix_bar, batch, n, matrix.order());
+  const auto m = op == Op::none ? given : quasiseparable::transposed(given);
+  const auto m_bar = op == Op::none ? given_bar : quasiseparable::transposed(given_bar);
 
+  // The order of the two sweeps, as in apply.cpp.
   recurrence::Triangles<T, K> t;
+  t.down = {m.p, m.q, m.a};
+  t.up = {m.g.reversed(1), m.h.reversed(1), m.b.reversed(1)};
   recurrence::TrianglesCotangent<T, K> t_bar;
-  arrange(m, op, t.down, t.up);
-  arrange(m_bar, op, t_bar.down, t_bar.up);
+  t_bar.down = {m_bar.p, m_bar.q, m_bar.a};
+  t_bar.up = {m_bar.g.reversed(1), m_bar.h.reversed(1), m_bar.b.reversed(1)};
   t.diagonal = m.d;
   t_bar.diagonal = m_bar.d;
   t.conjugate = is_complex_v<T> && op == Op::adjoint;

@@ -14,6 +14,7 @@ namespace structmat::quasiseparable {
 namespace {
 
 using dense::add_product;
+using dense::beside;
 using dense::part;
 using dense::product;
 using recurrence::BlockList;
@@ -69,16 +70,6 @@ Blocks<T> combine(const std::string& operation, const Blocks<T>& x, const Blocks
   return result;
 }
 
-template <Scalar T>
-Array<T, 2> beside(const Array<T, 2>& x, const Array<T, 2>& y, T y_factor = T{1}) {
-  Array<T, 2> m({x.extent(0), x.extent(1) + y.extent(1)}, uninitialized);
-  for (index_t i = 0; i < m.extent(0); ++i) {
-    for (index_t j = 0; j < x.extent(1); ++j) m(i, j) = x(i, j);
-    for (index_t j = 0; j < y.extent(1); ++j) m(i, x.extent(1) + j) = y_factor * y(i, j);
-  }
-  return m;
-}
-
 /// [x, corner; 0, y]
 template <Scalar T>
 Array<T, 2> triangular(const Array<T, 2>& x, const Array<T, 2>& corner, const Array<T, 2>& y) {
@@ -91,27 +82,27 @@ Array<T, 2> triangular(const Array<T, 2>& x, const Array<T, 2>& corner, const Ar
 }
 
 template <Scalar T>
-BlockList<T> sum(const BlockList<T>& x, const BlockList<T>& y, T y_factor) {
+BlockList<T> sum(const BlockList<T>& x, const BlockList<T>& y) {
   BlockList<T> list;
   for (index_t k = 0; k < x.blocks(); ++k) {
-    list.append(beside(x.p[k], y.p[k], y_factor), triangular(x.a[k], {}, y.a[k]),
-                beside(x.q[k], y.q[k]));
+    list.append(beside<T>(x.p[k], y.p[k]), triangular(x.a[k], {}, y.a[k]),
+                beside<T>(x.q[k], y.q[k]));
   }
   return list;
 }
 
 template <Scalar T>
-Blocks<T> sum(const std::string& operation, const Blocks<T>& x, const Blocks<T>& y, T y_factor) {
+Blocks<T> sum(const std::string& operation, const Blocks<T>& x, const Blocks<T>& y) {
   return combine<T>(operation, x, y,
                     [&](const Entry<T>& ex, const Entry<T>& ey, BlockList<T>& lower,
                         BlockList<T>& upper, const auto& diagonal) {
-                      lower = sum(ex.lower, ey.lower, y_factor);
-                      upper = sum(ex.upper, ey.upper, y_factor);
+                      lower = sum(ex.lower, ey.lower);
+                      upper = sum(ex.upper, ey.upper);
                       for (index_t k = 0; k < lower.blocks(); ++k) {
                         const View<T, 2> d = diagonal(k);
                         for (index_t i = 0; i < d.extent(0); ++i) {
                           for (index_t j = 0; j < d.extent(1); ++j) {
-                            d(i, j) = ex.diagonal[k](i, j) + y_factor * ey.diagonal[k](i, j);
+                            d(i, j) = ex.diagonal[k](i, j) + ey.diagonal[k](i, j);
                           }
                         }
                       }
@@ -165,9 +156,9 @@ BlockList<T> lower_of_product(const Entry<T>& x, const Entry<T>& y, const Gramia
     for (index_t i = 0; i < q.extent(0); ++i) {
       for (index_t l = 0; l < q.extent(1); ++l) q(i, l) += afp(l, i);
     }
-    list.append(beside(xl.p[k], p),
+    list.append(beside<T>(xl.p[k], p),
                 triangular(xl.a[k], product<T>(Op::transpose, xl.q[k], Op::none, yl.p[k]), yl.a[k]),
-                beside(q, yl.q[k]));
+                beside<T>(q, yl.q[k]));
   }
   return list;
 }
@@ -225,12 +216,12 @@ void scale_rows(BlockTriangle<T>& t, const Partition& partition, View<const T, 1
 
 template <Scalar T>
 Blocks<T> add(const Blocks<T>& x, const Blocks<T>& y) {
-  return sum("quasiseparable::add", x, y, T{1});
+  return sum("quasiseparable::add", x, y);
 }
 
 template <Scalar T>
 Blocks<T> subtract(const Blocks<T>& x, const Blocks<T>& y) {
-  return sum("quasiseparable::subtract", x, y, T{-1});
+  return sum("quasiseparable::subtract", x, scale(T{-1}, y));
 }
 
 template <Scalar T>

@@ -2,6 +2,7 @@
 /// Checks of the cotangents of a quasiseparable matrix.
 #pragma once
 
+#include "quasiseparable/transitions.hpp"
 #include "recurrence/checked_cotangent.hpp"
 #include "structmat/quasiseparable/cotangent.hpp"
 
@@ -23,6 +24,20 @@ QuasiseparableCotangent<T, K> checked_cotangent(const char* operation,
   check("h", bar.h, order.upper);
   check("b", bar.b, order.upper);
   return bar;
+}
+
+/// The same places, as those of the generators of M^T (see transpose.hpp).
+template <Scalar T, transition::Uniform K>
+QuasiseparableCotangent<T, K> transposed(const QuasiseparableCotangent<T, K>& bar) {
+  QuasiseparableCotangent<T, K> t;
+  t.p = bar.h;
+  t.q = bar.g;
+  t.a = transposed_transitions(bar.b);
+  t.d = bar.d;
+  t.g = bar.q;
+  t.h = bar.p;
+  t.b = transposed_transitions(bar.a);
+  return t;
 }
 
 /// Do several batch entries add to the same cotangents?

@@ -6,6 +6,7 @@
 
 #include "core/instantiate.hpp"
 #include "quasiseparable/finite_blocks.hpp"
+#include "quasiseparable/truncation_options.hpp"
 #include "recurrence/normal_form.hpp"
 #include "structmat/dense/norm.hpp"
 
@@ -13,18 +14,6 @@ namespace structmat::quasiseparable {
 namespace {
 
 using recurrence::BlockList;
-
-void require_options(const char* operation, const CompressOptions& options) {
-  for (const auto& tolerance : {options.tolerance, options.absolute_tolerance}) {
-    if (tolerance && !(*tolerance >= 0)) {
-      throw DomainError(std::string(operation) + ": the tolerance is " +
-                        std::to_string(*tolerance) + ", it must be at least 0");
-    }
-  }
-  if (options.order && (options.order->lower < 0 || options.order->upper < 0)) {
-    throw DomainError(std::string(operation) + ": the order is negative");
-  }
-}
 
 void require_finite_norm(const char* operation, double norm) {
   if (std::isfinite(norm)) return;
@@ -64,7 +53,7 @@ template <Scalar T>
 Compressed<T> compress(const Quasiseparable<T, transition::Block>& m,
                        const CompressOptions& options) {
   constexpr auto operation = "quasiseparable::compress";
-  require_options(operation, options);
+  require_truncation(operation, options);
   require_finite(operation, m);
   const index_t n = m.size(), blocks = m.partition.blocks();
 

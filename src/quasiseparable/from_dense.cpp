@@ -4,6 +4,7 @@
 
 #include "core/instantiate.hpp"
 #include "quasiseparable/triangle_sweep.hpp"
+#include "quasiseparable/truncation_options.hpp"
 #include "structmat/dense/norm.hpp"
 
 namespace structmat::quasiseparable {
@@ -28,13 +29,6 @@ struct Parts {
   }
 };
 
-void require_tolerance(const std::optional<double>& tolerance) {
-  if (tolerance && !(*tolerance >= 0)) {
-    throw DomainError("quasiseparable::from_dense: the tolerance is " + std::to_string(*tolerance) +
-                      ", it must be at least 0");
-  }
-}
-
 }  // namespace
 
 template <Scalar T>
@@ -42,14 +36,10 @@ FromDense<T> from_dense(View<const T, 2> m, const FromDenseOptions& options) {
   constexpr auto operation = "quasiseparable::from_dense";
   const index_t n = m.extent(0);
   dense::require_square(operation, m);
-  require_tolerance(options.tolerance);
-  require_tolerance(options.absolute_tolerance);
+  require_truncation(operation, options);
   if (options.block_size && *options.block_size < 1) {
     throw DomainError(std::string(operation) + ": block_size is " +
                       std::to_string(*options.block_size) + ", it must be at least 1");
-  }
-  if (options.order && (options.order->lower < 0 || options.order->upper < 0)) {
-    throw DomainError(std::string(operation) + ": the order is negative");
   }
   dense::require_finite(operation, m);
 

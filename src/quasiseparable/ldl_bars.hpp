@@ -5,10 +5,13 @@
 #include <string>
 
 #include "quasiseparable/ldl_sweep.hpp"
+#include "recurrence/checked_cotangent.hpp"
 #include "structmat/core/error.hpp"
 #include "structmat/recurrence/shape.hpp"
 
 namespace structmat::quasiseparable {
+
+using recurrence::entry_of;
 
 /// Checks cotangents, which may be empty, against the extents of an operation and gives them its
 /// batch. Throws ShapeError.
@@ -44,12 +47,6 @@ class Cotangents {
   index_t batch_, n_;
   bool shared_ = false;
 };
-
-/// One entry of a batch of cotangents, which may be empty.
-template <class V>
-auto entry_of(const V& view, index_t batch) {
-  return view.data() == nullptr ? decltype(view.select(0, batch)){} : view.select(0, batch);
-}
 
 /// Padded cotangents of a run of a triangle, and their way to where they are added.
 template <Scalar T, transition::Uniform K>

@@ -17,6 +17,7 @@
 #include "core/threads.hpp"
 #include "quasiseparable/checked_cotangent.hpp"
 #include "recurrence/transition_product.hpp"
+#include "structmat/quasiseparable/block_algebra.hpp"
 #include "structmat/quasiseparable/transpose.hpp"
 
 namespace structmat::quasiseparable {
@@ -27,6 +28,7 @@ using recurrence::add_product;
 using recurrence::add_right;
 using recurrence::column;
 using recurrence::Conjugate;
+using recurrence::entry_of;
 
 /// M's generators p, a, q of one triangle and batch entry, or their cotangents.
 template <class T, int Rank>
@@ -168,47 +170,10 @@ class TrianglePullback {
   std::vector<Array<T, 2>> gramians_;  // X_t of one block
 };
 
-template <class T, int Rank>
-View<T, Rank - 1> entry_of(const View<T, Rank>& v, index_t batch) {
-  return v.data() ? v.select(0, batch) : View<T, Rank - 1>{};
-}
-
 /// The lower triangle of a batch entry; of the transpose, the upper one.
 template <class T, int Rank, class M>
 Lower<T, Rank> lower_of(const M& m, index_t batch) {
   return {entry_of(m.p, batch), entry_of(m.q, batch), entry_of(m.a, batch)};
-}
-
-template <Scalar T, transition::Uniform K>
-QuasiseparableCotangent<T, K> transposed_cotangent(const QuasiseparableCotangent<T, K>& bar) {
-  QuasiseparableCotangent<T, K> t;
-  t.p = bar.h;
-  t.q = bar.g;
-  t.a = bar.b;
-  if constexpr (K::rank == 4) t.a = bar.b.transposed();
-  return t;
-}
-
-template <Scalar T>
-Quasiseparable<T, transition::Block> scaled_adjoint(const Quasiseparable<T, transition::Block>& m,
-                                                    real_t<T> scale) {
-  Quasiseparable<T, transition::Block> w;
-  w.partition = m.partition;
-  w.lower = m.upper_transposed;
-  w.upper_transposed = m.lower;
-  w.diagonal = BlockDiagonal<T>(m.partition, m.batch());
-  for (auto* triangle : {&w.lower, &w.upper_transposed}) {
-    for (T& v : triangle->all_p()) v = scale * conjugate(v);
-    for (T& v : triangle->all_q()) v = conjugate(v);
-    for (T& v : triangle->all_a()) v = conjugate(v);
-  }
-  for (index_t b = 0; b < m.batch(); ++b) {
-    for (index_t i = 0; i < m.partition.blocks(); ++i) {
-      copy(m.diagonal.block(b, i), w.diagonal.block(b, i).transposed());
-    }
-  }
-  for (T& v : w.diagonal.all()) v = scale * conjugate(v);
-  return w;
 }
 
 template <Scalar T, transition::Uniform K>
@@ -228,7 +193,7 @@ void pull_back(const char* operation, const exec::cpu& e, const QuasiseparableVi
   const index_t batch = own == 1 ? w.batch() : own;
   const auto m = checked(m_in, operation, batch), mt = transposed(m);
   const auto m_bar = checked_cotangent(operation, m_bar_in, batch, n, m.order());
-  const auto mt_bar = transposed_cotangent(m_bar);
+  const auto mt_bar = transposed(m_bar);
 
   const int team = sums_over_batch(m_bar) ? 1 : thread_count(e.threads);
   parallel_for(team, batch, [&](index_t b) {
@@ -264,7 +229,8 @@ template <Scalar T, transition::Uniform K>
 void log_determinant_vjp(const exec::cpu& e, const QuasiseparableView<T, K>& m,
                          const Quasiseparable<T, transition::Block>& inverse, real_t<T> scale,
                          const QuasiseparableCotangent<T, K>& m_bar) {
-  pull_back("quasiseparable::log_determinant_vjp", e, m, scaled_adjoint(inverse, scale), m_bar);
+  pull_back("quasiseparable::log_determinant_vjp", e, m,
+            structmat::quasiseparable::scale(T(scale), adjoint(inverse)), m_bar);
 }
 
 #define STRUCTMAT_INSTANTIATE(T, K)                                     \

@@ -12,19 +12,11 @@ namespace structmat::quasiseparable {
 namespace {
 
 using dense::add_product;
-using dense::part;
 using dense::product;
+using dense::stacked;
 
 template <Scalar T>
 using Steps = std::vector<typename Qr<T>::Step>;
-
-template <Scalar T>
-Array<T, 2> stacked(const View<const T, 2>& x, const View<const T, 2>& y) {
-  Array<T, 2> z({x.extent(0) + y.extent(0), x.extent(1)}, uninitialized);
-  copy(x, z.view().slice(0, 0, x.extent(0)));
-  copy(y, z.view().slice(0, x.extent(0), z.extent(0)));
-  return z;
-}
 
 /// x := M^-1 x, in place. Down: [c; 0; b] is transformed, its tail is the next c. Up: R [w; x] = top
 /// - kept [w; v]_{k+1}.

@@ -8,8 +8,10 @@
 namespace structmat::quasiseparable {
 namespace {
 
+using dense::beside;
 using dense::part;
 using dense::product;
+using dense::stacked;
 
 /// Generators of consecutive rows of a triangle, and of their diagonal block, strictly lower part
 /// by blocks: only what lies below the diagonal of `d` is used.
@@ -23,22 +25,6 @@ template <Scalar T>
 Array<T, 2> identity(index_t rows, index_t columns, index_t offset) {
   Array<T, 2> m({rows, columns});
   for (index_t i = 0; i < rows && i + offset < columns; ++i) m(i, i + offset) = T{1};
-  return m;
-}
-
-template <Scalar T>
-Array<T, 2> beside(const View<const T, 2>& x, const View<const T, 2>& y) {
-  Array<T, 2> m({x.extent(0), x.extent(1) + y.extent(1)}, uninitialized);
-  copy(x, m.view().slice(1, 0, x.extent(1)));
-  copy(y, m.view().slice(1, x.extent(1), m.extent(1)));
-  return m;
-}
-
-template <Scalar T>
-Array<T, 2> above(const View<const T, 2>& x, const View<const T, 2>& y) {
-  Array<T, 2> m({x.extent(0) + y.extent(0), x.extent(1)}, uninitialized);
-  copy(x, m.view().slice(0, 0, x.extent(0)));
-  copy(y, m.view().slice(0, x.extent(0), m.extent(0)));
   return m;
 }
 
@@ -59,7 +45,7 @@ Piece<T> cut(Piece<T>& x, index_t t) {
     rest.p = beside<T>(p.slice(0, t, m), below);
     rest.a = beside<T>(a, q.slice(0, 0, t).transposed());
   } else {  // the state carries what they contribute to each row to come
-    first.a = above<T>(p.slice(0, t, m), a);
+    first.a = stacked<T>(p.slice(0, t, m), a);
     first.q = beside<T>(below.transposed(), q.slice(0, 0, t));
     rest.p = identity<T>(m - t, m - t + next, 0);
     rest.a = identity<T>(next, m - t + next, m - t);
@@ -73,9 +59,9 @@ template <Scalar T>
 Piece<T> joined(const Piece<T>& x, const Piece<T>& y) {
   const index_t mx = x.rows(), my = y.rows();
   Piece<T> z;
-  z.p = above<T>(x.p.view(), product<T>(Op::none, y.p, Op::none, x.a).view());
+  z.p = stacked<T>(x.p.view(), product<T>(Op::none, y.p, Op::none, x.a).view());
   z.a = product<T>(Op::none, y.a, Op::none, x.a);
-  z.q = above<T>(product<T>(Op::none, x.q, Op::transpose, y.a).view(), y.q.view());
+  z.q = stacked<T>(product<T>(Op::none, x.q, Op::transpose, y.a).view(), y.q.view());
   z.d = Array<T, 2>({mx + my, mx + my});
   copy(x.d.view(), part(z.d.view(), 0, mx, 0, mx));
   copy(y.d.view(), part(z.d.view(), mx, mx + my, mx, mx + my));

@@ -23,4 +23,10 @@ View<T, Rank> checked_cotangent(const char* operation, const std::string& name,
   return bar.broadcast(0, batch);
 }
 
+/// One entry of a batch of cotangents, which may be absent.
+template <class T, int Rank>
+View<T, Rank - 1> entry_of(const View<T, Rank>& bar, index_t batch) {
+  return bar.data() ? bar.select(0, batch) : View<T, Rank - 1>{};
+}
+
 }  // namespace structmat::recurrence

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/instantiate.hpp"
+#include "core/product.hpp"
 #include "core/threads.hpp"
 #include "structmat/core/array.hpp"
 
@@ -125,20 +126,11 @@ class Pass {
     const bool has_diagonal = !diagonal_.empty();
     for (index_t i = 0; i < x.extent(0); ++i) {
       const T d = has_diagonal ? value(diagonal_(begin + i)) : T{};
-      for (index_t c = 0; c < x.extent(1); ++c) y(i, c) = has_diagonal ? multiply(d, x(i, c)) : T{};
+      for (index_t c = 0; c < x.extent(1); ++c) y(i, c) = has_diagonal ? product(d, x(i, c)) : T{};
     }
   }
 
   T value(const T& v) const { return conjugate_ ? conjugate(v) : v; }
-
-  /// std::complex multiplication repairs NaN at a high price; plain arithmetic is what is meant.
-  static T multiply(const T& a, const T& b) {
-    if constexpr (is_complex_v<T>) {
-      return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-    } else {
-      return a * b;
-    }
-  }
 
   // The sweep works with plain generators. M^H x = conj(M^T conj(x)), so operands are conjugated on
   // their way in and out where the generators should have been.

@@ -14,12 +14,6 @@ namespace qs = structmat::quasiseparable;
 
 namespace {
 
-template <class T, class K>
-struct Case {
-  using Value = T;
-  using Transition = K;
-};
-
 /// Dense L of a factor.
 template <class T, class K>
 Array<T, 3> dense_lower(const qs::Ldl<T, K>& f) {
@@ -34,19 +28,6 @@ Array<T, 3> dense_lower(const qs::Ldl<T, K>& f) {
 template <class T>
 double distance(T a, std::complex<double> b) {
   return std::abs(std::complex<double>(a) - b);
-}
-
-/// The largest |x - y| over the largest |y|.
-template <class T>
-double difference(const Array<T, 3>& x, const Array<T, 3>& y) {
-  double most = 0, scale = 0;
-  for (index_t i = 0; i < y.size(); ++i) {
-    const double error =
-        std::abs(std::complex<double>(x.data()[i]) - std::complex<double>(y.data()[i]));
-    most = std::isfinite(error) ? std::max(most, error) : INFINITY;
-    scale = std::max(scale, double(std::abs(y.data()[i])));
-  }
-  return most == 0 ? 0 : most / scale;
 }
 
 }  // namespace

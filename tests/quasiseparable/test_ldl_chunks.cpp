@@ -12,28 +12,7 @@ using namespace structmat;
 using namespace structmat::test;
 namespace qs = structmat::quasiseparable;
 
-namespace {
-
-template <class T, class K>
-struct Case {
-  using Value = T;
-  using Transition = K;
-};
-
-/// The largest |x - y| over the largest |y|.
-template <class T, int Rank>
-double difference(const Array<T, Rank>& x, const Array<T, Rank>& y) {
-  double most = 0, scale = 0;
-  for (index_t i = 0; i < y.size(); ++i) {
-    const double error =
-        std::abs(std::complex<double>(x.data()[i]) - std::complex<double>(y.data()[i]));
-    most = std::isfinite(error) ? std::max(most, error) : INFINITY;
-    scale = std::max(scale, double(std::abs(y.data()[i])));
-  }
-  return most == 0 ? 0 : most / scale;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEMPLATE_PRODUCT_TEST_CASE("two phases give what one sweep gives", "", (Case),
                            ((float, transition::Scalar), (std::complex<double>, transition::Scalar),

@@ -10,15 +10,7 @@ using namespace structmat;
 using namespace structmat::test;
 namespace qs = structmat::quasiseparable;
 
-namespace {
-
-template <class T, class K>
-struct Case {
-  using Value = T;
-  using Transition = K;
-};
-
-}  // namespace
+namespace {}  // namespace
 
 TEMPLATE_PRODUCT_TEST_CASE("the inverse has the order of the matrix and undoes it", "", (Case),
                            ((float, transition::Scalar), (std::complex<double>, transition::Scalar),

@@ -13,12 +13,6 @@ namespace qs = structmat::quasiseparable;
 
 namespace {
 
-template <class T, class K>
-struct Case {
-  using Value = T;
-  using Transition = K;
-};
-
 struct Size {
   index_t n, r, batch;
 };

@@ -28,6 +28,26 @@ void make_hermitian(Quasiseparable<T, K>& m) {
   }
 }
 
+/// A scalar type and a kind of transition.
+template <class T, class K>
+struct Case {
+  using Value = T;
+  using Transition = K;
+};
+
+/// The largest |x - y| over the largest |y|.
+template <class T, int Rank>
+double difference(const Array<T, Rank>& x, const Array<T, Rank>& y) {
+  double most = 0, scale = 0;
+  for (index_t i = 0; i < y.size(); ++i) {
+    const double error =
+        std::abs(std::complex<double>(x.data()[i]) - std::complex<double>(y.data()[i]));
+    most = std::isfinite(error) ? std::max(most, error) : INFINITY;
+    scale = std::max(scale, double(std::abs(y.data()[i])));
+  }
+  return most == 0 ? 0 : most / scale;
+}
+
 /// Positive definite by a dominating diagonal; indefinite with alternating signs on it.
 template <Scalar T, class K>
 Quasiseparable<T, K> random_hermitian(index_t n, index_t r, index_t batch, unsigned seed,

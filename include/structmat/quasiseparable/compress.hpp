@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "structmat/quasiseparable/from_dense.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 #include "structmat/quasiseparable/to_block.hpp"
 
@@ -24,17 +25,9 @@ struct CompressOptions {
   Form form = Form::input_normal;
 };
 
-/// Result of compress.
+/// As of from_dense; errors and norm of a batch are the largest of its entries.
 template <Scalar T>
-struct Compressed {
-  Quasiseparable<T, transition::Block> matrix;
-  /// sqrt of the sum of all squared singular values that were dropped: ||M - matrix||_F up to
-  /// rounding. Of a batch, the largest.
-  double truncation_error = 0;
-  /// What rounding may add to it.
-  double rounding_bound = 0;
-  double frobenius_norm = 0;  ///< of M; of a batch, the largest
-};
+using Compressed = FromDense<T>;
 
 /// C ~ M with states as small as the tolerance allows: with a tolerance at rounding level, the ranks
 /// of M's blocks at the block boundaries.
