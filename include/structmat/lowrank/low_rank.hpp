@@ -1,0 +1,71 @@
+/// \file
+/// Matrices of low rank in factored form.
+///
+///   M = U V^T  (a plain transpose, also for complex data):  M_ij = sum_k u_ik v_jk
+///
+/// | part | shape         |
+/// |------|---------------|
+/// | u    | (batch, m, r) |
+/// | v    | (batch, n, r) |
+///
+/// A leading extent 1 is broadcast over the batch; views may broadcast with stride 0.
+///
+/// | here | attention without softmax | Linformer-like mixers |
+/// |------|---------------------------|-----------------------|
+/// | u, v | queries, keys             | low-rank factors      |
+#pragma once
+
+#include "structmat/core/apply.hpp"
+#include "structmat/core/array.hpp"
+
+namespace structmat {
+
+/// Factors that somebody else owns. Plain data: shapes are checked by the operations.
+template <Scalar T, class Space = space::host>
+struct LowRankView {
+  using value_type = T;
+
+  const LowRankView& view() const { return *this; }
+
+  View<const T, 3, Space> u{}, v{};
+
+  index_t batch() const { return u.extent(0); }
+  index_t rows() const { return u.extent(1); }
+  index_t cols() const { return v.extent(1); }
+  index_t order() const { return u.extent(2); }
+};
+
+namespace lowrank {
+
+/// The same matrix with every batch extent 1 broadcast to the largest one, or to `batch` if that is
+/// larger. Throws ShapeError, on behalf of `operation`.
+template <Scalar T, class Space>
+LowRankView<T, Space> checked(LowRankView<T, Space> m, const char* operation, index_t batch = 1);
+
+}  // namespace lowrank
+
+/// A matrix of low rank that owns its factors.
+template <Scalar T, class Space = space::host>
+class LowRank : public OperatorMembers<LowRank<T, Space>, T> {
+ public:
+  using value_type = T;
+
+  LowRank() = default;
+
+  /// Zero factors. m, n, order, batch >= 0; throws ShapeError.
+  LowRank(index_t m, index_t n, index_t order, index_t batch = 1)
+      : u({batch, m, order}), v({batch, n, order}) {}
+
+  Array<T, 3, Space> u, v;
+
+  index_t batch() const { return u.extent(0); }
+  index_t rows() const { return u.extent(1); }
+  index_t cols() const { return v.extent(1); }
+  /// The number of columns of the factors: an upper bound of the rank.
+  index_t order() const { return u.extent(2); }
+  index_t stored() const { return u.size() + v.size(); }
+
+  LowRankView<T, Space> view() const { return {u.view(), v.view()}; }
+};
+
+}  // namespace structmat

@@ -1,0 +1,107 @@
+/// \file
+/// Circulant and skew-circulant matrices, given by their first column.
+///
+///   Circulant      C_ij = c_{(i - j) mod n}
+///   SkewCirculant  S_ij = c_{i-j} for i >= j, -c_{n+i-j} for i < j
+///
+/// | part   | shape      |
+/// |--------|------------|
+/// | column | (batch, n) |
+///
+/// A leading extent 1 is broadcast over the batch. C = F^H diag(F c) F / n with the Fourier matrix
+/// F_jk = exp(-2 pi i j k / n); S is the same after the diagonal similarity exp(i pi j / n).
+///
+/// Source: Davis, "Circulant Matrices", 1979.
+#pragma once
+
+#include "structmat/core/apply.hpp"
+#include "structmat/core/array.hpp"
+
+namespace structmat {
+
+/// A first column that somebody else owns. Plain data: shapes are checked by the operations.
+template <Scalar T, class Space = space::host>
+struct CirculantView {
+  using value_type = T;
+
+  const CirculantView& view() const { return *this; }
+
+  View<const T, 2, Space> column{};
+
+  index_t batch() const { return column.extent(0); }
+  index_t size() const { return column.extent(1); }
+  index_t rows() const { return size(); }
+  index_t cols() const { return size(); }
+};
+
+template <Scalar T, class Space = space::host>
+struct SkewCirculantView {
+  using value_type = T;
+
+  const SkewCirculantView& view() const { return *this; }
+
+  View<const T, 2, Space> column{};
+
+  index_t batch() const { return column.extent(0); }
+  index_t size() const { return column.extent(1); }
+  index_t rows() const { return size(); }
+  index_t cols() const { return size(); }
+};
+
+/// A circulant matrix that owns its first column.
+template <Scalar T, class Space = space::host>
+class Circulant : public OperatorMembers<Circulant<T, Space>, T> {
+ public:
+  using value_type = T;
+
+  Circulant() = default;
+
+  /// Zero. n, batch >= 0; throws ShapeError.
+  explicit Circulant(index_t n, index_t batch = 1) : column({batch, n}) {}
+
+  /// One matrix with a copy of this column.
+  explicit Circulant(View<const T, 1> first) requires std::same_as<Space, space::host>
+      : Circulant(first.extent(0)) {
+    copy(first, column.view().select(0, 0));
+  }
+
+  Array<T, 2, Space> column;
+
+  index_t batch() const { return column.extent(0); }
+  index_t size() const { return column.extent(1); }
+  index_t rows() const { return size(); }
+  index_t cols() const { return size(); }
+  index_t stored() const { return column.size(); }
+
+  CirculantView<T, Space> view() const { return {column.view()}; }
+};
+
+/// A skew-circulant matrix that owns its first column.
+template <Scalar T, class Space = space::host>
+class SkewCirculant : public OperatorMembers<SkewCirculant<T, Space>, T> {
+ public:
+  using value_type = T;
+
+  SkewCirculant() = default;
+
+  /// Zero. n, batch >= 0; throws ShapeError.
+  explicit SkewCirculant(index_t n, index_t batch = 1) : column({batch, n}) {}
+
+  /// One matrix with a copy of this column.
+  explicit SkewCirculant(View<const T, 1> first) requires std::same_as<Space, space::host>
+      : SkewCirculant(first.extent(0)) {
+    copy(first, column.view().select(0, 0));
+  }
+
+  Array<T, 2, Space> column;
+
+  index_t batch() const { return column.extent(0); }
+  index_t size() const { return column.extent(1); }
+  index_t rows() const { return size(); }
+  index_t cols() const { return size(); }
+  index_t stored() const { return column.size(); }
+
+  SkewCirculantView<T, Space> view() const { return {column.view()}; }
+};
+
+}  // namespace structmat

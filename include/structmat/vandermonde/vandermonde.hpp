@@ -1,0 +1,128 @@
+/// \file
+/// Vandermonde matrices, and the same with nodes given by their logarithms.
+///
+///   Vandermonde     V_ij = x_i^j,        0 <= i < m, 0 <= j < n  (x_i^0 = 1, also for x_i = 0)
+///   LogVandermonde  E_lk = exp(l a_k),   0 <= l < L, 0 <= k < r: column k is a sampled exponential
+///
+/// | part | shape      | of             |
+/// |------|------------|----------------|
+/// | x    | (batch, m) | Vandermonde    |
+/// | a    | (batch, r) | LogVandermonde |
+///
+/// A leading extent 1 is broadcast over the batch; views may broadcast with stride 0.
+///
+/// | here            | numpy.vander(x, n, increasing=True) | S4D kernel               |
+/// |-----------------|-------------------------------------|--------------------------|
+/// | V               | the same                            |                          |
+/// | E c             |                                     | sum_k c_k exp(l dt A_k)  |
+///
+/// Source: Golub, Van Loan, "Matrix Computations", 4.6; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", ch. 22.
+#pragma once
+
+#include "structmat/core/apply.hpp"
+#include "structmat/core/array.hpp"
+
+namespace structmat {
+
+/// Nodes that somebody else owns. Plain data: shapes are checked by the operations.
+template <Scalar T, class Space = space::host>
+struct VandermondeView {
+  using value_type = T;
+
+  const VandermondeView& view() const { return *this; }
+
+  View<const T, 2, Space> x{};
+  index_t col_count = 0;
+
+  index_t batch() const { return x.extent(0); }
+  index_t rows() const { return x.extent(1); }
+  index_t cols() const { return col_count; }
+};
+
+template <Scalar T, class Space = space::host>
+struct LogVandermondeView {
+  using value_type = T;
+
+  const LogVandermondeView& view() const { return *this; }
+
+  View<const T, 2, Space> a{};
+  index_t row_count = 0;
+
+  index_t batch() const { return a.extent(0); }
+  index_t rows() const { return row_count; }
+  index_t cols() const { return a.extent(1); }
+};
+
+namespace vandermonde {
+
+/// The same matrix with a batch extent 1 broadcast to `batch`. Throws ShapeError, on behalf of
+/// `operation`, for a negative number of columns (rows) or another batch.
+template <Scalar T, class Space>
+VandermondeView<T, Space> checked(VandermondeView<T, Space> m, const char* operation,
+                                  index_t batch = 1);
+template <Scalar T, class Space>
+LogVandermondeView<T, Space> checked(LogVandermondeView<T, Space> m, const char* operation,
+                                     index_t batch = 1);
+
+}  // namespace vandermonde
+
+/// A Vandermonde matrix that owns its nodes.
+template <Scalar T, class Space = space::host>
+class Vandermonde : public OperatorMembers<Vandermonde<T, Space>, T> {
+ public:
+  using value_type = T;
+
+  Vandermonde() = default;
+
+  /// All nodes zero. m, n, batch >= 0; throws ShapeError.
+  Vandermonde(index_t m, index_t n, index_t batch = 1) : x({batch, m}), col_count(n) {}
+
+  /// One matrix with copies of these nodes and n columns.
+  Vandermonde(View<const T, 1> nodes, index_t n) requires std::same_as<Space, space::host>
+      : Vandermonde(nodes.extent(0), n) {
+    copy(nodes, x.view().select(0, 0));
+  }
+
+  Array<T, 2, Space> x;
+  index_t col_count = 0;
+
+  index_t batch() const { return x.extent(0); }
+  index_t rows() const { return x.extent(1); }
+  index_t cols() const { return col_count; }
+  index_t stored() const { return x.size(); }
+
+  VandermondeView<T, Space> view() const { return {x.view(), col_count}; }
+};
+
+/// E_lk = exp(l a_k), with its logarithmic nodes a.
+template <Scalar T, class Space = space::host>
+class LogVandermonde : public OperatorMembers<LogVandermonde<T, Space>, T> {
+ public:
+  using value_type = T;
+
+  LogVandermonde() = default;
+
+  /// All a_k zero. lags, poles, batch >= 0; throws ShapeError.
+  LogVandermonde(index_t lags, index_t poles, index_t batch = 1)
+      : a({batch, poles}), row_count(lags) {}
+
+  /// One matrix with copies of these logarithms and L rows.
+  LogVandermonde(index_t lags,
+                 View<const T, 1> logarithms) requires std::same_as<Space, space::host>
+      : LogVandermonde(lags, logarithms.extent(0)) {
+    copy(logarithms, a.view().select(0, 0));
+  }
+
+  Array<T, 2, Space> a;
+  index_t row_count = 0;
+
+  index_t batch() const { return a.extent(0); }
+  index_t rows() const { return row_count; }
+  index_t cols() const { return a.extent(1); }
+  index_t stored() const { return a.size(); }
+
+  LogVandermondeView<T, Space> view() const { return {a.view(), row_count}; }
+};
+
+}  // namespace structmat
