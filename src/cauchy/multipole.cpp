@@ -75,8 +75,11 @@ std::optional<Pair> coincidence(const Tree& targets, const Box& leaf, const Tree
     if (distance(leaf.disc, box.disc) > (leaf.disc.radius + box.disc.radius) * rounding) continue;
     for (int c = 0; c < box.children; ++c) stack.push_back(box.first_child + c);
     if (!box.leaf()) continue;
-    for (index_t i = leaf.begin; i < leaf.end; ++i) {
-      for (index_t j = box.begin; j < box.end; ++j) {
+    // Nodes of a leaf are in the order of their numbers: of equal ones the first is enough.
+    const index_t i_end = leaf.disc.radius == 0 ? leaf.begin + 1 : leaf.end;
+    const index_t j_end = box.disc.radius == 0 ? box.begin + 1 : box.end;
+    for (index_t i = leaf.begin; i < i_end; ++i) {
+      for (index_t j = box.begin; j < j_end; ++j) {
         if (targets.re()[i] != sources.re()[j] || targets.im()[i] != sources.im()[j]) continue;
         const Pair pair{targets.order()[i], sources.order()[j]};
         if (!first || pair < *first) first = pair;

@@ -44,23 +44,25 @@ NodeSet<R> node_set(const std::string& name, index_t m, index_t n, const Node& n
 template <RealScalar R>
 double error_of(const NodeSet<R>& set, const View<const std::complex<R>, 2>& x,
                 const View<const std::complex<R>, 2>& y, index_t samples = 60) {
-  using Extended = std::complex<long double>;
   const auto m = static_cast<index_t>(set.s.size()), n = static_cast<index_t>(set.t.size());
   const index_t step = std::max<index_t>(1, m / samples);
   double worst = 0;
   for (index_t i = 0; i < m; i += step) {
     for (index_t c = 0; c < x.extent(1); ++c) {
-      Extended sum = 0;
-      long double all = 0;
+      // Long double has exponents enough for the squares.
+      long double re = 0, im = 0, all = 0;
       for (index_t j = 0; j < n; ++j) {
-        const Extended d = Extended(set.s[i]) - Extended(set.t[j]);
-        if (d == Extended(0)) continue;
-        const Extended term = Extended(x(j, c)) / d;
-        sum += term;
-        all += std::abs(term);
+        const long double d_re = static_cast<long double>(set.s[i].real()) - set.t[j].real();
+        const long double d_im = static_cast<long double>(set.s[i].imag()) - set.t[j].imag();
+        const long double square = d_re * d_re + d_im * d_im;
+        if (square == 0) continue;
+        const long double x_re = x(j, c).real(), x_im = x(j, c).imag();
+        re += (x_re * d_re + x_im * d_im) / square;
+        im += (x_im * d_re - x_re * d_im) / square;
+        all += std::sqrt((x_re * x_re + x_im * x_im) / square);
       }
-      const long double error = std::abs(Extended(y(i, c)) - sum);
-      const long double rounding = std::same_as<R, float> ? epsilon<R> * std::abs(sum) : 0;
+      const long double error = std::hypot(y(i, c).real() - re, y(i, c).imag() - im);
+      const long double rounding = std::same_as<R, float> ? epsilon<R> * std::hypot(re, im) : 0;
       if (!std::isfinite(error)) return HUGE_VAL;
       if (error > rounding) worst = std::max(worst, static_cast<double>((error - rounding) / all));
     }
