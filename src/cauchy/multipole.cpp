@@ -18,10 +18,6 @@ constexpr index_t capacity = 40;
 /// Columns that are worked on together, for bounded memory.
 constexpr int most_columns = 4;
 
-double distance(const Disc& a, const Disc& b) {
-  return modulus(a.re - b.re, a.im - b.im);
-}
-
 /// 1 / z, scaled by a power of two.
 std::complex<double> reciprocal(double re, double im) {
   int exponent = 0;
@@ -65,14 +61,15 @@ double checked_tolerance(R tolerance) {
 using Pair = std::pair<index_t, index_t>;
 
 /// The first equal nodes (i, j) of a leaf of targets and any source.
-std::optional<Pair> coincidence(const Tree& targets, const Box& leaf, const Tree& sources) {
+std::optional<Pair> coincidence(const Tree& targets, index_t b, const Tree& sources) {
+  const Box& leaf = targets.boxes()[b];
   std::optional<Pair> first;
   std::vector<index_t> stack{0};
   while (!stack.empty()) {
     const Box& box = sources.boxes()[stack.back()];
+    const bool may_be = targets.bounds()[b].meets(sources.bounds()[stack.back()]);
     stack.pop_back();
-    constexpr double rounding = 1 + 16 * epsilon<double>;
-    if (distance(leaf.disc, box.disc) > (leaf.disc.radius + box.disc.radius) * rounding) continue;
+    if (!may_be) continue;
     for (int c = 0; c < box.children; ++c) stack.push_back(box.first_child + c);
     if (!box.leaf()) continue;
     // Nodes of a leaf are in the order of their numbers: of equal ones the first is enough.
@@ -97,9 +94,8 @@ void require_distinct(const Tree& targets, const Tree& sources, int team) {
   constexpr index_t grain = 256;
   parallel_for(team, (count + grain - 1) / grain, [&](index_t g) {
     for (index_t b = g * grain; b < std::min(count, (g + 1) * grain); ++b) {
-      const Box& box = targets.boxes()[b];
-      if (!box.leaf()) continue;
-      const std::optional<Pair> pair = coincidence(targets, box, sources);
+      if (!targets.boxes()[b].leaf()) continue;
+      const std::optional<Pair> pair = coincidence(targets, b, sources);
       if (!pair) continue;
       const std::scoped_lock lock(guard);
       if (!first || *pair < *first) first = pair;

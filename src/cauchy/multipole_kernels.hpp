@@ -8,10 +8,6 @@
 
 namespace structmat::cauchy::multipole {
 
-struct Bounds {
-  double low_re = 0, high_re = 0, low_im = 0, high_im = 0;
-};
-
 /// The smallest rectangle around n >= 1 nodes.
 Bounds bounds_of(const double* re, const double* im, index_t n);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "cauchy/multipole_kernels.hpp"
 #include "cauchy/multipole_scheme.hpp"
@@ -69,6 +70,46 @@ Box enclose(const Nodes& nodes, index_t begin, index_t end, index_t capacity, Bo
   return box;
 }
 
+/// Nodes that one thread counts or moves at a time, in boxes with more of them.
+constexpr index_t chunk = 1 << 15;
+
+/// task(begin, end) for the chunks of a range.
+template <class Task>
+void over_chunks(int team, index_t begin, index_t end, const Task& task) {
+  parallel_for(team, (end - begin + chunk - 1) / chunk, [&](index_t g) {
+    task(g, begin + g * chunk, std::min(end, begin + (g + 1) * chunk));
+  });
+}
+
+/// Lines that divide a box: nodes on a line belong to its upper side.
+struct Lines {
+  double re, im;
+
+  int part(double x, double y) const {
+    return static_cast<int>(x >= re) + 2 * static_cast<int>(y >= im);
+  }
+};
+
+Lines lines_through(const Bounds& bounds, bool may_be_both) {
+  const double width = bounds.high_re - bounds.low_re, height = bounds.high_im - bounds.low_im;
+  const bool both = may_be_both && std::min(width, height) > std::max(width, height) / 2;
+  return {both || width >= height ? middle(bounds.low_re, bounds.high_re) : HUGE_VAL,
+          both || width < height ? middle(bounds.low_im, bounds.high_im) : HUGE_VAL};
+}
+
+using PerPart = std::array<index_t, most_children>;
+
+PerPart count_parts(const Nodes& nodes, index_t begin, index_t end, const Lines& lines) {
+  index_t right = 0, upper = 0, both = 0;
+  for (index_t i = begin; i < end; ++i) {
+    const index_t r = nodes.re[i] >= lines.re, u = nodes.im[i] >= lines.im;
+    right += r;
+    upper += u;
+    both += r & u;
+  }
+  return {end - begin - right - upper + both, right - both, upper - both, both};
+}
+
 /// The non-empty parts of a box.
 struct Parts {
   std::array<Box, most_children> boxes;
@@ -76,41 +117,40 @@ struct Parts {
   int count = 0;
 };
 
-Parts split(const Nodes& nodes, const Box& box, const Bounds& bounds, index_t capacity) {
-  const double width = bounds.high_re - bounds.low_re, height = bounds.high_im - bounds.low_im;
+Parts split(const Nodes& nodes, const Box& box, const Bounds& bounds, index_t capacity, int team) {
   // Two halves of one box are enough to come below the capacity.
-  const bool both =
-      box.size() > 2 * capacity && std::min(width, height) > std::max(width, height) / 2;
-  const bool by_re = both || width >= height, by_im = both || width < height;
-  const double re = by_re ? middle(bounds.low_re, bounds.high_re) : HUGE_VAL;
-  const double im = by_im ? middle(bounds.low_im, bounds.high_im) : HUGE_VAL;
-  const auto part = [&](index_t i) {
-    return static_cast<int>(nodes.re[i] >= re) + 2 * static_cast<int>(nodes.im[i] >= im);
-  };
-
-  std::array<index_t, most_children + 1> start{};
-  for (index_t i = box.begin; i < box.end; ++i) ++start[part(i) + 1];
-  start[0] = box.begin;
-  for (int c = 0; c < most_children; ++c) start[c + 1] += start[c];
-  std::array<index_t, most_children> next;
-  std::copy_n(start.begin(), most_children, next.begin());
-  for (index_t i = box.begin; i < box.end; ++i) {
-    const index_t to = next[part(i)]++;
-    nodes.spare_re[to] = nodes.re[i];
-    nodes.spare_im[to] = nodes.im[i];
-    nodes.spare_order[to] = nodes.order[i];
-  }
-  std::copy_n(nodes.spare_re + box.begin, box.size(), nodes.re + box.begin);
-  std::copy_n(nodes.spare_im + box.begin, box.size(), nodes.im + box.begin);
-  std::copy_n(nodes.spare_order + box.begin, box.size(), nodes.order + box.begin);
-
+  const Lines lines = lines_through(bounds, box.size() > 2 * capacity);
+  std::vector<PerPart> next((box.size() + chunk - 1) / chunk);
+  over_chunks(team, box.begin, box.end, [&](index_t g, index_t begin, index_t end) {
+    next[g] = count_parts(nodes, begin, end, lines);
+  });
   Parts parts;
+  index_t at = box.begin;
   for (int c = 0; c < most_children; ++c) {
-    if (start[c] == start[c + 1]) continue;
-    parts.boxes[parts.count] =
-        enclose(nodes, start[c], start[c + 1], capacity, parts.bounds[parts.count]);
-    ++parts.count;
+    const index_t begin = at;
+    for (PerPart& of_chunk : next) at += std::exchange(of_chunk[c], at);
+    if (at == begin) continue;
+    parts.boxes[parts.count].begin = begin;
+    parts.boxes[parts.count++].end = at;
   }
+  over_chunks(team, box.begin, box.end, [&](index_t g, index_t begin, index_t end) {
+    PerPart to = next[g];
+    for (index_t i = begin; i < end; ++i) {
+      const index_t j = to[lines.part(nodes.re[i], nodes.im[i])]++;
+      nodes.spare_re[j] = nodes.re[i];
+      nodes.spare_im[j] = nodes.im[i];
+      nodes.spare_order[j] = nodes.order[i];
+    }
+  });
+  over_chunks(team, box.begin, box.end, [&](index_t, index_t begin, index_t end) {
+    std::copy(nodes.spare_re + begin, nodes.spare_re + end, nodes.re + begin);
+    std::copy(nodes.spare_im + begin, nodes.spare_im + end, nodes.im + begin);
+    std::copy(nodes.spare_order + begin, nodes.spare_order + end, nodes.order + begin);
+  });
+  parallel_for(team, parts.count, [&](index_t c) {
+    Box& part = parts.boxes[c];
+    part = enclose(nodes, part.begin, part.end, capacity, parts.bounds[c]);
+  });
   return parts;
 }
 
@@ -121,12 +161,14 @@ Tree::Tree(View<const std::complex<R>, 1> nodes, index_t capacity, int team)
     : re_({nodes.extent(0)}, uninitialized),
       im_({nodes.extent(0)}, uninitialized),
       order_({nodes.extent(0)}, uninitialized) {
-  for (index_t i = 0; i < nodes.extent(0); ++i) {
-    const std::complex<R>& z = nodes(i);
-    re_.data()[i] = static_cast<double>(z.real());
-    im_.data()[i] = static_cast<double>(z.imag());
-    order_.data()[i] = i;
-  }
+  over_chunks(team, 0, size(), [&](index_t, index_t begin, index_t end) {
+    for (index_t i = begin; i < end; ++i) {
+      const std::complex<R>& z = nodes(i);
+      re_.data()[i] = static_cast<double>(z.real());
+      im_.data()[i] = static_cast<double>(z.imag());
+      order_.data()[i] = i;
+    }
+  });
   if (size() > 0) split_all(capacity, team);
 }
 
@@ -135,34 +177,37 @@ void Tree::split_all(index_t capacity, int team) {
   Array<index_t, 1> spare_order({size()}, uninitialized);
   const Nodes nodes{re_.data(),      im_.data(),      order_.data(),
                     spare_re.data(), spare_im.data(), spare_order.data()};
-  std::vector<Bounds> bounds(1), next_bounds;
-  boxes_ = {enclose(nodes, 0, size(), capacity, bounds[0])};
-  levels_ = {0, 1};
+  bounds_.resize(1);
+  boxes_ = {enclose(nodes, 0, size(), capacity, bounds_[0])};
+  levels_ = {0};
   std::vector<Parts> parts;
-  for (;;) {
-    const index_t first = levels_[levels_.size() - 2], count = levels_.back() - first;
+  while (levels_.back() < static_cast<index_t>(boxes_.size())) {
+    const index_t first = levels_.back(), count = static_cast<index_t>(boxes_.size()) - first;
+    levels_.push_back(first + count);
     parts.assign(count, {});
+    const auto split_one = [&](index_t b, int own_team) {
+      const Box& box = boxes_[first + b];
+      if (box.size() <= capacity || box.disc.radius == 0) return;
+      parts[b] = split(nodes, box, bounds_[first + b], capacity, own_team);
+    };
+    // Large boxes by all threads, then one thread a box.
+    const auto large = [&](index_t b) { return boxes_[first + b].size() > 2 * chunk; };
+    for (index_t b = 0; b < count; ++b) {
+      if (large(b)) split_one(b, team);
+    }
     const index_t grain = std::clamp<index_t>(count / 64, 1, 64);
     parallel_for(team, (count + grain - 1) / grain, [&](index_t g) {
       for (index_t b = g * grain; b < std::min(count, (g + 1) * grain); ++b) {
-        const Box& box = boxes_[first + b];
-        if (box.size() > capacity && box.disc.radius > 0) {
-          parts[b] = split(nodes, box, bounds[b], capacity);
-        }
+        if (!large(b)) split_one(b, 1);
       }
     });
-    next_bounds.clear();
     for (index_t b = 0; b < count; ++b) {
       boxes_[first + b].first_child = static_cast<index_t>(boxes_.size());
       boxes_[first + b].children = parts[b].count;
-      for (int c = 0; c < parts[b].count; ++c) {
-        boxes_.push_back(parts[b].boxes[c]);
-        next_bounds.push_back(parts[b].bounds[c]);
-      }
+      boxes_.insert(boxes_.end(), parts[b].boxes.begin(), parts[b].boxes.begin() + parts[b].count);
+      bounds_.insert(bounds_.end(), parts[b].bounds.begin(),
+                     parts[b].bounds.begin() + parts[b].count);
     }
-    if (next_bounds.empty()) return;
-    bounds.swap(next_bounds);
-    levels_.push_back(static_cast<index_t>(boxes_.size()));
   }
 }
 

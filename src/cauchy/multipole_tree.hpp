@@ -9,6 +9,14 @@
 
 namespace structmat::cauchy::multipole {
 
+struct Bounds {
+  double low_re = 0, high_re = 0, low_im = 0, high_im = 0;
+
+  bool meets(const Bounds& b) const {
+    return low_re <= b.high_re && b.low_re <= high_re && low_im <= b.high_im && b.low_im <= high_im;
+  }
+};
+
 struct Disc {
   double re = 0, im = 0, radius = 0;
 };
@@ -36,6 +44,8 @@ class Tree {
   index_t size() const { return static_cast<index_t>(order_.size()); }
   /// None where there are no nodes.
   const std::vector<Box>& boxes() const { return boxes_; }
+  /// The smallest rectangle around the nodes of each box.
+  const std::vector<Bounds>& bounds() const { return bounds_; }
   /// Level l is the boxes levels()[l] <= b < levels()[l + 1].
   const std::vector<index_t>& levels() const { return levels_; }
 
@@ -50,7 +60,8 @@ class Tree {
   Array<double, 1> re_, im_;
   Array<index_t, 1> order_;
   std::vector<Box> boxes_;
-  std::vector<index_t> levels_;
+  std::vector<Bounds> bounds_;
+  std::vector<index_t> levels_{0};
 };
 
 }  // namespace structmat::cauchy::multipole
