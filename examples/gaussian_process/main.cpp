@@ -16,7 +16,7 @@
 #include "dense.hpp"
 #include "minimise.hpp"
 #include "model.hpp"
-#include "plot.hpp"
+#include "plot/plot.hpp"
 #include "structmat/io/csv.hpp"
 
 namespace gaussian_process {
@@ -220,11 +220,15 @@ int run(const std::filesystem::path& data, const std::filesystem::path& picture)
   compare_with_dense(model, seen, grid);
 
   const Prediction p = predict(model, seen, grid);
-  Curve curve{grid, p.mean, {}};
+  plot::Curve curve{grid, p.mean};
   for (const double v : p.variance) curve.half_width.push_back(1.96 * std::sqrt(v + model.noise));
-  write_svg(picture, {"Atmospheric CO2 at Mauna Loa, ppm: fitted until 1999, predicted from there, "
-                      "with the band of 95 %",
-                      seen, unseen, curve, grid.front(), grid.back()});
+  plot::write_svg(picture,
+                  {"Atmospheric CO2 at Mauna Loa, ppm: fitted until 1999, predicted from there, "
+                   "with the band of 95 %",
+                   {curve},
+                   {{seen.time, seen.value}, {unseen.time, unseen.value, "#d94801"}},
+                   grid.front(),
+                   grid.back()});
   std::printf("picture: %s\n%s\n", picture.string().c_str(),
               all_ok ? "All as expected." : "Not as expected.");
   return all_ok ? 0 : 1;

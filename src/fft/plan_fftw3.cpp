@@ -60,9 +60,9 @@ T* fftw_pointer(C* data) {
   return reinterpret_cast<T*>(const_cast<std::remove_const_t<C>*>(data));
 }
 
-template <class T, class U>
+template <class T>
 void check_operand(const char* operation, const char* name, const View<T, 2>& v, index_t batch,
-                   index_t cols, const View<U, 2>& other) {
+                   index_t cols) {
   const std::string start = std::string("fft::Plan::") + operation + ": " + name;
   if (v.extent(0) != batch || v.extent(1) != cols) {
     throw ShapeError(start + " is (" + std::to_string(v.extent(0)) + ", " +
@@ -71,7 +71,16 @@ void check_operand(const char* operation, const char* name, const View<T, 2>& v,
   }
   if (!v.is_row_major())
     throw Unsupported(start + " has strides, the plan needs rows without gaps");
-  if (overlaps(v, other)) throw DomainError(start + " overlaps the other operand");
+}
+
+template <class T, class U>
+void check_operand(const char* operation, const char* name, const View<T, 2>& v, index_t batch,
+                   index_t cols, const View<U, 2>& other) {
+  check_operand(operation, name, v, batch, cols);
+  if (overlaps(v, other)) {
+    throw DomainError(std::string("fft::Plan::") + operation + ": " + name +
+                      " overlaps the other operand");
+  }
 }
 
 }  // namespace
@@ -84,7 +93,8 @@ struct Plan<T>::Back {
 
   Back(index_t n, index_t spectrum, const PlanOptions& options)
       : n_(n), spectrum_(spectrum), options_(options) {
-    for (Direction direction : {Direction::forward, Direction::backward}) get(direction, true);
+    for (Direction direction : {Direction::forward, Direction::backward})
+      get(direction, true, options.in_place);
   }
 
   ~Back() {
@@ -98,7 +108,7 @@ struct Plan<T>::Back {
   Back& operator=(const Back&) = delete;
 
   void forward(const T* x, C* y) const {
-    const typename F::plan plan = get(Direction::forward, is_aligned(x, y));
+    const typename F::plan plan = get(Direction::forward, is_aligned(x, y), is_same(x, y));
     auto* out = fftw_pointer<typename F::complex>(y);
     if constexpr (is_complex_v<T>) {
       F::run_c2c(plan, fftw_pointer<typename F::complex>(x), out);
@@ -108,7 +118,7 @@ struct Plan<T>::Back {
   }
 
   void backward(const C* y, T* x) const {
-    const typename F::plan plan = get(Direction::backward, is_aligned(x, y));
+    const typename F::plan plan = get(Direction::backward, is_aligned(x, y), is_same(x, y));
     auto* in = fftw_pointer<typename F::complex>(y);
     if constexpr (is_complex_v<T>) {
       F::run_c2c(plan, in, fftw_pointer<typename F::complex>(x));
@@ -122,19 +132,23 @@ struct Plan<T>::Back {
     return F::alignment_of(fftw_pointer<R>(x)) == 0 && F::alignment_of(fftw_pointer<R>(y)) == 0;
   }
 
+  static bool is_same(const T* x, const C* y) {
+    return static_cast<const void*>(x) == static_cast<const void*>(y);
+  }
+
   /// Plans for unaligned memory run slower and are rarely needed, so they are made on first use.
-  typename F::plan get(Direction direction, bool aligned) const {
-    const std::size_t slot = 2 * (direction == Direction::backward) + !aligned;
-    std::call_once(once_[slot], [&] { plans_[slot] = make(direction, aligned); });
+  typename F::plan get(Direction direction, bool aligned, bool in_place) const {
+    const std::size_t slot = 4 * in_place + 2 * (direction == Direction::backward) + !aligned;
+    std::call_once(once_[slot], [&] { plans_[slot] = make(direction, aligned, in_place); });
     return plans_[slot];
   }
 
-  typename F::plan make(Direction direction, bool aligned) const {
+  typename F::plan make(Direction direction, bool aligned, bool in_place) const {
     // Planning needs real memory; without MEASURE it is not touched.
-    Array<T, 2> x({options_.batch, n_}, uninitialized);
+    Array<T, 2> x({in_place ? 0 : options_.batch, n_}, uninitialized);
     Array<C, 2> y({options_.batch, spectrum_}, uninitialized);
     unsigned flags = options_.planning == Planning::measure ? FFTW_MEASURE : FFTW_ESTIMATE;
-    flags |= FFTW_PRESERVE_INPUT | (aligned ? 0 : FFTW_UNALIGNED);
+    flags |= (in_place ? 0 : FFTW_PRESERVE_INPUT) | (aligned ? 0 : FFTW_UNALIGNED);
     const bool is_forward = direction == Direction::forward;
 
     typename F::dimension length{n_, 1, 1};
@@ -144,7 +158,7 @@ struct Plan<T>::Back {
     const std::lock_guard lock(planner);
     typename F::plan plan = nullptr;
     if constexpr (is_complex_v<T>) {
-      auto* signal = fftw_pointer<typename F::complex>(x.data());
+      auto* signal = in_place ? spectrum : fftw_pointer<typename F::complex>(x.data());
       plan = is_forward ? F::plan_c2c(1, &length, 1, &rows, signal, spectrum, FFTW_FORWARD, flags)
                         : F::plan_c2c(1, &length, 1, &rows, spectrum, signal, FFTW_BACKWARD, flags);
     } else {
@@ -158,8 +172,8 @@ struct Plan<T>::Back {
   index_t n_;
   index_t spectrum_;
   PlanOptions options_;
-  mutable std::array<std::once_flag, 4> once_;
-  mutable std::array<typename F::plan, 4> plans_{};
+  mutable std::array<std::once_flag, 8> once_;
+  mutable std::array<typename F::plan, 8> plans_{};
 };
 
 template <Scalar T>
@@ -172,7 +186,11 @@ Plan<T>::Plan(index_t n, const PlanOptions& options) : n_(n), batch_(options.bat
     throw ShapeError("fft::Plan: n is " + std::to_string(n) + " and the batch " +
                      std::to_string(batch_) + "; they must not be negative or exceed 64 bits");
   }
-  if (n_ > 0 && batch_ > 0) back_ = std::make_unique<Back>(n_, spectrum_length(), options);
+  if (n_ > 0 && batch_ > 0) {
+    PlanOptions own = options;
+    own.in_place = own.in_place && is_complex_v<T>;
+    back_ = std::make_unique<Back>(n_, spectrum_length(), own);
+  }
 }
 
 template <Scalar T>
@@ -194,6 +212,18 @@ void Plan<T>::backward(View<const complex_type, 2> y, View<T, 2> x) const {
   check_operand("backward", "y", y, batch_, spectrum_length(), x);
   check_operand("backward", "x", x, batch_, n_, y);
   if (back_) back_->backward(y.data(), x.data());
+}
+
+template <Scalar T>
+void Plan<T>::forward(View<T, 2> x) const requires ComplexScalar<T> {
+  check_operand("forward", "x", x, batch_, n_);
+  if (back_) back_->forward(x.data(), x.data());
+}
+
+template <Scalar T>
+void Plan<T>::backward(View<T, 2> x) const requires ComplexScalar<T> {
+  check_operand("backward", "x", x, batch_, n_);
+  if (back_) back_->backward(x.data(), x.data());
 }
 
 template class Plan<float>;

@@ -114,6 +114,29 @@ TEMPLATE_TEST_CASE("fft::Plan backward agrees with the definition", "[fft]", std
   }
 }
 
+TEMPLATE_TEST_CASE("fft::Plan in place agrees with the definition", "[fft]", std::complex<float>,
+                   std::complex<double>) {
+  using T = TestType;
+  for (const bool planned : {false, true}) {
+    for (const index_t n : sizes) {
+      const auto x = random_matrix<T>(2, n, 5);
+      const fft::Plan<T> plan(n, {.batch = 2, .in_place = planned});
+      auto y = x;
+      plan.forward(y.view());
+      const auto forward = definition(x, -1, n);
+      CHECK(distance(y, forward) <= tolerance<T>(n) * norm(forward));
+      y = x;
+      plan.backward(y.view());
+      const auto backward = definition(x, 1, n);
+      CHECK(distance(y, backward) <= tolerance<T>(n) * norm(backward));
+    }
+  }
+  const fft::Plan<T> plan(4);
+  Array<T, 2> x({1, 8});
+  CHECK_THROWS_AS(plan.forward(x.view()), ShapeError);
+  CHECK_THROWS_AS(plan.backward(View<T, 2>(x.data(), {1, 4}, {8, 2})), Unsupported);
+}
+
 TEMPLATE_TEST_CASE("fft::Plan is linear and keeps the norm", "[fft]", float, double,
                    std::complex<float>, std::complex<double>) {
   using C = std::complex<real_t<TestType>>;

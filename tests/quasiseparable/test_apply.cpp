@@ -51,6 +51,11 @@ TEMPLATE_PRODUCT_TEST_CASE(
       // elsewhere.
       for (const index_t k : {1, 2, 4, 5, 8, 17}) {
         if (n != 16 && k != 1 && k != 5) continue;
+        // The oracle costs n^2: large sizes take turns with orders and right-hand sides.
+        if (n > 100 && (seed + unsigned(n) + unsigned(k)) % 3 != 0) {
+          ++seed;
+          continue;
+        }
         check_products(TestType::make(n, r, 1 + seed % 2, seed), std::max(r.lower, r.upper), k,
                        random);
         ++seed;

@@ -25,6 +25,8 @@ enum class Planning {
 struct PlanOptions {
   index_t batch = 1;
   Planning planning = Planning::estimate;
+  /// Transforms in place are planned at once, the others on first use. Otherwise the other way round.
+  bool in_place = false;
 };
 
 /// Transforms of `batch` rows of n elements of T. T is the type on the side of x:
@@ -63,6 +65,11 @@ class STRUCTMAT_EXPORT Plan {
   void forward(View<const T, 2> x, View<complex_type, 2> y) const;
   /// x := F^H y (n times the inverse); y is only read. Throws as forward().
   void backward(View<const complex_type, 2> y, View<T, 2> x) const;
+
+  /// x := F x in place, (batch, n) without gaps. Throws ShapeError, Unsupported (strides).
+  void forward(View<T, 2> x) const requires ComplexScalar<T>;
+  /// x := F^H x in place. Throws as forward().
+  void backward(View<T, 2> x) const requires ComplexScalar<T>;
 
  private:
   struct Back;

@@ -10,6 +10,14 @@
 ///
 /// A leading extent 1 is broadcast over the batch; views may broadcast with stride 0.
 ///
+/// | operation                                       | cost            | header        |
+/// |-------------------------------------------------|-----------------|---------------|
+/// | apply, transpose, adjoint, k right-hand sides   | O((m + n) r k)  | apply.hpp     |
+/// | apply_vjp                                       | O((m + n) r k)  | apply_vjp.hpp |
+/// | from_dense                                      | O(m n min(m,n)) | from_dense.hpp|
+/// | entry                                           | O(r)            | here          |
+/// | to_dense                                        | O(m n r)        | here          |
+///
 /// | here | attention without softmax | Linformer-like mixers |
 /// |------|---------------------------|-----------------------|
 /// | u, v | queries, keys             | low-rank factors      |
@@ -28,6 +36,9 @@ struct LowRankView {
   const LowRankView& view() const { return *this; }
 
   View<const T, 3, Space> u{}, v{};
+
+  /// M^T = V U^T.
+  LowRankView transposed() const { return {v, u}; }
 
   index_t batch() const { return u.extent(0); }
   index_t rows() const { return u.extent(1); }
@@ -67,5 +78,14 @@ class LowRank : public OperatorMembers<LowRank<T, Space>, T> {
 
   LowRankView<T, Space> view() const { return {u.view(), v.view()}; }
 };
+
+/// M_ij of one batch entry. Cost: O(r). Accuracy: r eps |u_i|^T |v_j|. Throws ShapeError.
+template <Scalar T>
+T entry(const LowRankView<T>& m, index_t i, index_t j, index_t batch = 0);
+
+/// dense := M. dense: (batch, m, n) out, any strides. Cost: O(m n r). Accuracy: as entry. Throws
+/// ShapeError.
+template <Scalar T>
+void to_dense(const LowRankView<T>& m, View<T, 3> dense);
 
 }  // namespace structmat

@@ -14,8 +14,7 @@
 /// Source: Davis, "Circulant Matrices", 1979.
 #pragma once
 
-#include "structmat/core/apply.hpp"
-#include "structmat/core/array.hpp"
+#include "structmat/toeplitz/toeplitz.hpp"
 
 namespace structmat {
 
@@ -47,6 +46,35 @@ struct SkewCirculantView {
   index_t rows() const { return size(); }
   index_t cols() const { return size(); }
 };
+
+namespace circulant {
+
+/// The same matrix with a batch extent 1 broadcast to `batch`. Throws ShapeError, on behalf of
+/// `operation`, for another batch.
+template <Scalar T, class Space>
+CirculantView<T, Space> checked(CirculantView<T, Space> m, const char* operation,
+                                index_t batch = 1);
+
+}  // namespace circulant
+
+namespace skew_circulant {
+
+/// As circulant::checked.
+template <Scalar T, class Space>
+SkewCirculantView<T, Space> checked(SkewCirculantView<T, Space> m, const char* operation,
+                                    index_t batch = 1);
+
+}  // namespace skew_circulant
+
+namespace toeplitz {
+
+/// The same matrix by its lags: c_l = c_{n+l} for l < 0 (skew: -c_{n+l}). Cost: 2 n numbers.
+template <Scalar T>
+Toeplitz<T> from_circulant(const CirculantView<T>& m);
+template <Scalar T>
+Toeplitz<T> from_circulant(const SkewCirculantView<T>& m);
+
+}  // namespace toeplitz
 
 /// A circulant matrix that owns its first column.
 template <Scalar T, class Space = space::host>
@@ -103,5 +131,17 @@ class SkewCirculant : public OperatorMembers<SkewCirculant<T, Space>, T> {
 
   SkewCirculantView<T, Space> view() const { return {column.view()}; }
 };
+
+/// C_ij of one batch entry. Cost: O(1). Throws ShapeError.
+template <Scalar T>
+T entry(const CirculantView<T>& m, index_t i, index_t j, index_t batch = 0);
+template <Scalar T>
+T entry(const SkewCirculantView<T>& m, index_t i, index_t j, index_t batch = 0);
+
+/// dense := C. dense: (batch, n, n) out, any strides. Throws ShapeError.
+template <Scalar T>
+void to_dense(const CirculantView<T>& m, View<T, 3> dense);
+template <Scalar T>
+void to_dense(const SkewCirculantView<T>& m, View<T, 3> dense);
 
 }  // namespace structmat

@@ -86,4 +86,12 @@ class Hankel : public OperatorMembers<Hankel<T, Space>, T> {
   HankelView<T, Space> view() const { return {anti_diagonals.view(), row_count, col_count}; }
 };
 
+/// H_ij of one batch entry. Cost: O(1). Throws ShapeError.
+template <Scalar T>
+T entry(const HankelView<T>& m, index_t i, index_t j, index_t batch = 0);
+
+/// dense := H. dense: (batch, m, n) out, any strides. Throws ShapeError.
+template <Scalar T>
+void to_dense(const HankelView<T>& m, View<T, 3> dense);
+
 }  // namespace structmat

@@ -125,4 +125,22 @@ class LogVandermonde : public OperatorMembers<LogVandermonde<T, Space>, T> {
   LogVandermondeView<T, Space> view() const { return {a.view(), row_count}; }
 };
 
+/// x_i^j of one batch entry. Cost: O(log j). Accuracy: 4 eps, whatever j is (products in twice the
+/// precision); beyond the range of T it is infinite or zero. Throws ShapeError.
+template <Scalar T>
+T entry(const VandermondeView<T>& m, index_t i, index_t j, index_t batch = 0);
+
+/// exp(l a_k) of one batch entry. Cost: one exponential. Accuracy: 4 eps, whatever l is: l a_k is
+/// formed in twice the precision, its imaginary part reduced by 2 pi of 106 bits. Row 0 is 1, for
+/// every a_k. Throws ShapeError.
+template <Scalar T>
+T entry(const LogVandermondeView<T>& m, index_t l, index_t k, index_t batch = 0);
+
+/// dense := V. dense: (batch, rows, cols) out, any strides. Cost: O(rows cols). Accuracy as entry.
+/// Throws ShapeError.
+template <Scalar T>
+void to_dense(const VandermondeView<T>& m, View<T, 3> dense);
+template <Scalar T>
+void to_dense(const LogVandermondeView<T>& m, View<T, 3> dense);
+
 }  // namespace structmat

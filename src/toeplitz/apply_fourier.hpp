@@ -1,0 +1,70 @@
+/// \file
+/// Products with Toeplitz matrices of finite lags by transforms of square blocks.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "structmat/core/exec.hpp"
+#include "structmat/core/op.hpp"
+#include "structmat/fft/plan.hpp"
+#include "structmat/toeplitz/toeplitz.hpp"
+#include "toeplitz/twist.hpp"
+
+namespace structmat::toeplitz {
+
+/// The length L of square blocks for an m x n matrix: at least min(m, n), without prime factors above
+/// 7, and of the least (block rows + block columns) L log L.
+index_t block_length(index_t m, index_t n);
+
+/// The symbol of T in L x L blocks, block (I, J) of lags (I - J) L - L < l < (I - J) L + L, scaled by
+/// a power of two to largest modulus about 1.
+template <Scalar T>
+class BlockSymbol {
+ public:
+  using R = real_t<T>;
+  using C = std::complex<R>;
+  /// Real matrices are the real part of an i-circulant one; complex ones the mean of an i-circulant
+  /// and a -i-circulant one.
+  static constexpr int sheets = is_complex_v<T> ? 2 : 1;
+
+  /// The lags must outlive this. m: rows, cols > 0.
+  explicit BlockSymbol(const ToeplitzView<T>& m);
+
+  index_t length() const { return length_; }
+
+  /// y := op(T) x for operands that have been checked and broadcast to the batch of y.
+  void apply(const exec::cpu& e, Op op, View<const T, 3> x, View<T, 3> y) const;
+
+ private:
+  class Buffer;
+
+  void transform_lags(index_t batch);
+  void apply_columns(Op op, const View<const T, 2>& x, const View<T, 2>& y, index_t batch) const;
+  void twist_in(bool conjugated, const View<const T, 2>& x, const std::vector<int>& exponents,
+                C* z) const;
+  void twist_out(bool conjugated, const C* z, const std::vector<int>& exponents,
+                 const View<T, 2>& y) const;
+  void multiply(Op op, index_t batch, index_t difference, index_t columns, const C* x, C* z,
+                bool add) const;
+
+  View<C, 2> row(C* data) const { return {data, {1, length_}}; }
+  const C* symbol(index_t batch, index_t difference, int sheet) const {
+    return symbols_.data() + ((batch * differences() + difference) * sheets + sheet) * stride_;
+  }
+  index_t differences() const { return row_blocks_ + col_blocks_ - 1; }
+
+  ToeplitzView<T> matrix_;
+  index_t length_, stride_;  // of a transform, and from one to the next
+  index_t row_blocks_, col_blocks_;
+  Twist<R> twist_;
+  fft::Plan<C> fft_;
+  Array<C, 1> symbols_;  // (batch, differences, sheets, stride)
+  std::vector<int> exponents_;
+  std::vector<std::vector<index_t>> bad_lags_;  // places that are not finite
+  mutable std::mutex mutex_;
+  mutable std::vector<Array<C, 1>> spare_;
+};
+
+}  // namespace structmat::toeplitz

@@ -1,0 +1,168 @@
+#include <catch2/catch.hpp>
+
+#include "structmat/butterfly/apply.hpp"
+#include "structmat/butterfly/apply_vjp.hpp"
+#include "structmat/butterfly/from_dense.hpp"
+#include "support/apply_vjp.hpp"
+
+using namespace structmat;
+using namespace structmat::test;
+
+namespace structmat {
+
+template <Scalar T>
+Monarch<T> absolute(Monarch<T> m) {
+  for (auto* w : {&m.w1, &m.w2}) {
+    for (T& v : *w) v = std::abs(v);
+  }
+  return m;
+}
+
+}  // namespace structmat
+
+namespace {
+
+struct Shape {
+  std::array<index_t, 3> first, second;
+};
+constexpr Shape shapes[] = {
+    {{1, 1, 1}, {1, 1, 1}}, {{0, 0, 0}, {0, 0, 0}},  {{2, 3, 4}, {3, 5, 2}},
+    {{4, 4, 4}, {4, 4, 4}}, {{3, 4, 2}, {2, 7, 6}},  {{2, 9, 1}, {6, 2, 3}},
+    {{5, 0, 2}, {3, 4, 0}}, {{1, 6, 13}, {6, 1, 1}}, {{11, 11, 11}, {11, 11, 11}}};
+
+template <Scalar T>
+Monarch<T> random_monarch(const Shape& s, index_t batch, Random& random) {
+  Monarch<T> m(s.first, s.second, batch);
+  random.fill(m.w1);
+  random.fill(m.w2);
+  return m;
+}
+
+/// The steps of the definition, one array after the other.
+std::vector<double> textbook(const Monarch<double>& m, const std::vector<double>& x) {
+  const index_t k = m.w1.extent(1), q = m.w1.extent(2), p = m.w1.extent(3);
+  const index_t l = m.w2.extent(1), s = m.w2.extent(2), r = m.w2.extent(3);
+  std::vector<double> t(k * q), y(l * s);
+  for (index_t kappa = 0; kappa < k; ++kappa) {
+    for (index_t eta = 0; eta < q; ++eta) {
+      for (index_t pi = 0; pi < p; ++pi) {
+        t[kappa * q + eta] += m.w1(0, kappa, eta, pi) * x[kappa * p + pi];
+      }
+    }
+  }
+  for (index_t lambda = 0; lambda < l; ++lambda) {
+    for (index_t sigma = 0; sigma < s; ++sigma) {
+      for (index_t rho = 0; rho < r; ++rho) {
+        y[sigma * l + lambda] += m.w2(0, lambda, sigma, rho) * t[rho * l + lambda];
+      }
+    }
+  }
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("entries of a Monarch matrix are those of its definition") {
+  Random random(1);
+  for (const Shape& shape : shapes) {
+    const auto m = random_monarch<double>(shape, 1, random);
+    for (index_t j = 0; j < m.cols(); ++j) {
+      std::vector<double> x(m.cols());
+      x[j] = 1;
+      const auto y = textbook(m, x);
+      for (index_t i = 0; i < m.rows(); ++i) CHECK(m.entry(i, j) == Approx(y[i]).margin(1e-14));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("Monarch products match the entries", "", float, double, std::complex<float>,
+                   std::complex<double>) {
+  Random random(2);
+  index_t batch = 1;
+  for (const Shape& shape : shapes) {
+    for (const index_t k : {0, 1, 4}) {
+      check_products(random_monarch<TestType>(shape, batch, random), componentwise<TestType>(22, 2),
+                     k, random);
+      batch = batch % 3 + 1;
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("Monarch matrices are linear and take any stride", "", double,
+                   std::complex<float>) {
+  Random random(3);
+  const auto m = random_monarch<TestType>(shapes[2], 2, random);
+  check_linearity(m, componentwise<TestType>(10, 2), random);
+  for (const index_t k : {1, 3}) {
+    check_strides(m, k, random);
+    check_threads(m, k, random);
+  }
+  check_errors(m, "monarch");
+  CHECK(message_from<ShapeError>([] {
+          entry(Monarch<double>({2, 3, 1}, {2, 1, 2}).view(), 0, 0);
+        }) == "monarch::entry: w1 gives 6 numbers, w2 takes 4");
+}
+
+TEMPLATE_TEST_CASE("gradients of Monarch products", "", double, std::complex<double>) {
+  using T = TestType;
+  Random random(4);
+  const auto each = [](auto& m, auto& bar, const auto& f) {
+    f("w1", m.w1, bar.w1);
+    f("w2", m.w2, bar.w2);
+  };
+  check_apply_vjp<MonarchCotangent<T>>(random_monarch<T>(shapes[2], 1, random), 1, 1, 5, each);
+  check_apply_vjp<MonarchCotangent<T>>(random_monarch<T>({{2, 2, 2}, {2, 2, 2}}, 2, random), 1, 3,
+                                       6, each);
+  check_apply_vjp<MonarchCotangent<T>>(random_monarch<T>({{3, 4, 2}, {2, 1, 6}}, 1, random), 2, 2,
+                                       7, each);
+}
+
+TEMPLATE_TEST_CASE("a Monarch matrix is its own projection", "", float, double,
+                   std::complex<double>) {
+  Random random(5);
+  for (const index_t order : {1, 2}) {
+    const index_t k = 3, l = 4;
+    const auto m = random_monarch<TestType>({{k, l * order, 5}, {l, 3, k * order}}, 1, random);
+    const auto dense = m.to_dense();
+    const auto found = monarch::from_dense(dense.view().select(0, 0),
+                                           {.column_blocks = k, .row_blocks = l, .order = order});
+    CHECK(found.truncation_error <= 100 * double(epsilon<TestType>) * found.frobenius_norm);
+    double error = 0;
+    for (index_t i = 0; i < m.rows(); ++i) {
+      for (index_t j = 0; j < m.cols(); ++j) {
+        error = std::max(error, double(std::abs(m.entry(i, j) - found.matrix.entry(i, j))));
+      }
+    }
+    CHECK(error <= 100 * double(epsilon<TestType>) * found.frobenius_norm);
+  }
+}
+
+TEST_CASE("the projection is the nearest one") {
+  Random random(6);
+  const auto a = random.array<double, 2>({6, 6});
+  const monarch::FromDenseOptions options{.column_blocks = 2, .row_blocks = 3};
+  auto found = monarch::from_dense(a, options);
+  const auto distance = [&] {
+    double sum = 0;
+    for (index_t i = 0; i < 6; ++i) {
+      for (index_t j = 0; j < 6; ++j) sum += std::pow(a(i, j) - found.matrix.entry(i, j), 2);
+    }
+    return std::sqrt(sum);
+  };
+  CHECK(found.truncation_error > 0.1);
+  CHECK(found.truncation_error == Approx(distance()));
+  // Stationary: no small change of a block brings it nearer.
+  for (auto* w : {&found.matrix.w1, &found.matrix.w2}) {
+    for (double& v : *w) {
+      const double kept = v;
+      for (const double step : {1e-4, -1e-4}) {
+        v = kept + step;
+        CHECK(distance() >= found.truncation_error);
+      }
+      v = kept;
+    }
+  }
+  CHECK_THROWS_AS(monarch::from_dense(a, {.column_blocks = 4}), ShapeError);
+  CHECK_THROWS_AS(monarch::from_dense(a, {.row_blocks = 0}), DomainError);
+  CHECK_THROWS_AS(monarch::from_dense(a, {.order = -1}), DomainError);
+}
