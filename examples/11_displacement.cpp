@@ -2,7 +2,11 @@
 // displacement rank, and with it a fast product.
 #include <cmath>
 #include <cstdio>
-#include <structmat/structmat.hpp>
+#include <structmat/displacement/algebra.hpp>
+#include <structmat/displacement/compress.hpp>
+#include <structmat/displacement/from_structured.hpp>
+#include <structmat/displacement/plan.hpp>
+#include <structmat/toeplitz/apply.hpp>
 
 using namespace structmat;
 namespace ds = structmat::displacement;
