@@ -28,7 +28,7 @@ namespace structmat::displacement {
 /// A batch of matrices of one shape, each given by generators. Immutable; copies share the memory; const
 /// use is safe from several threads.
 template <Scalar T>
-class Plan : public OperatorMembers<Plan<T>, T> {
+class STRUCTMAT_EXPORT Plan : public OperatorMembers<Plan<T>, T> {
  public:
   using value_type = T;
 
