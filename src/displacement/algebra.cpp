@@ -5,8 +5,6 @@
 #include "core/instantiate.hpp"
 #include "core/product.hpp"
 #include "dense/product.hpp"
-#include "structmat/dense/norm.hpp"
-#include "structmat/dense/solve.hpp"
 #include "structmat/displacement/convert.hpp"
 #include "structmat/displacement/plan.hpp"
 
@@ -147,16 +145,6 @@ Generators<T> to_square_sylvester(const Generators<T>& x) {
   return to_sylvester(x);
 }
 
-template <Scalar T>
-Inverse<T> inverse(const Generators<T>& x) {
-  to_square_sylvester(x);
-  const Array<T, 3> entries = Plan<T>(x).to_dense();
-  const View<const T, 2> a = entries.view().select(0, 0);
-  return inverse(x, [&](Op op, View<T, 2> b) {
-    return dense::solve<T>(op == Op::none ? a : a.transposed(), b);
-  });
-}
-
 #define STRUCTMAT_INSTANTIATE(T)                                                                   \
   template STRUCTMAT_EXPORT Generators<T> add<T>(const Generators<T>&, const Generators<T>&);      \
   template STRUCTMAT_EXPORT Generators<T> subtract<T>(const Generators<T>&, const Generators<T>&); \
@@ -164,8 +152,7 @@ Inverse<T> inverse(const Generators<T>& x) {
   template STRUCTMAT_EXPORT Generators<T> transpose<T>(const Generators<T>&);                      \
   template STRUCTMAT_EXPORT Generators<T> adjoint<T>(const Generators<T>&);                        \
   template STRUCTMAT_EXPORT Generators<T> multiply<T>(const Generators<T>&, const Generators<T>&); \
-  template STRUCTMAT_EXPORT Generators<T> to_square_sylvester<T>(const Generators<T>&);            \
-  template STRUCTMAT_EXPORT Inverse<T> inverse<T>(const Generators<T>&);
+  template STRUCTMAT_EXPORT Generators<T> to_square_sylvester<T>(const Generators<T>&);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::displacement

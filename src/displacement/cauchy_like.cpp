@@ -5,8 +5,8 @@
 
 #include "core/instantiate.hpp"
 #include "core/product.hpp"
-#include "core/threads.hpp"
 #include "displacement/core.hpp"
+#include "structmat/cauchy/apply.hpp"
 
 namespace structmat::displacement {
 namespace {
@@ -17,20 +17,19 @@ class CauchyLikeCore final : public Core<T> {
   explicit CauchyLikeCore(Generators<T> x) : Core<T>(std::move(x)) { refuse_coincidence(); }
 
   void apply(const exec::cpu& e, bool transposed, View<const T, 2> x, View<T, 2> y) const override {
-    const index_t k = x.extent(1);
-    const int team = team_for(e.threads, k * rows() * cols() * (order() + 4));
-    parallel_for(team, y.extent(0), [&](index_t i) {
-      for (index_t c = 0; c < k; ++c) {
-        T sum{};
-        for (index_t j = 0; j < x.extent(0); ++j) {
-          sum += product(transposed ? at(j, i) : at(i, j), x(j, c));
-        }
-        y(i, c) = sum;
-      }
-    });
+    const index_t m = rows(), n = cols(), r = order();
+    const CauchyLikeView<T> view{View<const T, 2>(s().data(), {1, m}),
+                                 View<const T, 2>(t().data(), {1, n}),
+                                 View<const T, 3>(this->x_.g.data(), {1, m, r}),
+                                 View<const T, 3>(this->x_.h.data(), {1, n, r})};
+    structmat::apply(e, view, transposed ? Op::transpose : Op::none, as_batch(x), as_batch(y));
   }
 
-  T entry(index_t i, index_t j) const override { return at(i, j); }
+  T entry(index_t i, index_t j) const override {
+    T sum{};
+    for (index_t l = 0; l < order(); ++l) sum += product(this->x_.g(i, l), this->x_.h(j, l));
+    return sum / (s()[i] - t()[j]);
+  }
 
   void solve_displacement(View<T, 2> dense) const override {
     for (index_t i = 0; i < rows(); ++i) {
@@ -44,13 +43,6 @@ class CauchyLikeCore final : public Core<T> {
   using Core<T>::order;
   const std::vector<T>& s() const { return this->x_.displacement.left.x; }
   const std::vector<T>& t() const { return this->x_.displacement.right.x; }
-
-  T at(index_t i, index_t j) const {
-    const T *g = this->x_.g.data() + i * order(), *h = this->x_.h.data() + j * order();
-    T sum{};
-    for (index_t l = 0; l < order(); ++l) sum += product(g[l], h[l]);
-    return sum / (s()[i] - t()[j]);
-  }
 
   void refuse_coincidence() const {
     const auto before = [](const T& a, const T& b) {

@@ -3,11 +3,11 @@
 #include <string>
 
 #include "core/instantiate.hpp"
-#include "core/threads.hpp"
 #include "displacement/core.hpp"
 #include "displacement/cycle.hpp"
 #include "displacement/power.hpp"
 #include "displacement/ring.hpp"
+#include "structmat/vandermonde/apply.hpp"
 
 namespace structmat::displacement {
 namespace {
@@ -20,7 +20,11 @@ class VandermondeLike final : public Core<T> {
  public:
   explicit VandermondeLike(Generators<T> x)
       : Core<T>(std::move(x)), right_(cols(), C(corner())), weights_(rows()), bases_(rows()) {
-    for (index_t i = 0; i < rows(); ++i) weigh(i);
+    for (index_t i = 0; i < rows(); ++i) {
+      weigh(i);
+      (inside(i) ? inside_ : outside_).push_back(i);
+      (inside(i) ? inside_bases_ : outside_bases_).push_back(bases_[i]);
+    }
     std::vector<C> c(cols()), time(right_.length());
     spectra_.resize(order() * right_.length());
     for (index_t l = 0; l < order(); ++l) {
@@ -30,12 +34,10 @@ class VandermondeLike final : public Core<T> {
   }
 
   void apply(const exec::cpu& e, bool transposed, View<const T, 2> x, View<T, 2> y) const override {
-    const index_t k = x.extent(1);
-    const int team = team_for(e.threads, k * rows() * cols() * order());
-    parallel_for(team, k, [&](index_t c) {
-      transposed ? apply_transposed(x.select(1, c), y.select(1, c))
-                 : apply(x.select(1, c), y.select(1, c));
-    });
+    for (index_t c = 0; c < x.extent(1); ++c) {
+      transposed ? apply_transposed(e, x.select(1, c), y.select(1, c))
+                 : apply(e, x.select(1, c), y.select(1, c));
+    }
   }
 
   T entry(index_t i, index_t j) const override {
@@ -95,43 +97,60 @@ class VandermondeLike final : public Core<T> {
     weights_[i] = (in ? T{1} : bases_[i]) / gap;
   }
 
-  /// w_l = Z_f(J h_l) x, one below the other.
-  void apply(View<const T, 1> x, View<T, 1> y) const {
+  /// V(bases of the nodes inside, or of those outside), which meets coefficients in the opposite order
+  /// outside.
+  VandermondeView<T> powers(bool in) const {
+    const auto& b = in ? inside_bases_ : outside_bases_;
+    return {View<const T, 2>(b.data(), {1, index_t(b.size())}), cols()};
+  }
+  static View<T, 3> in_order(bool in, Array<T, 3>& w) {
+    return in ? w.view() : w.view().reversed(1);
+  }
+
+  /// Columns w_l = Z_f(J h_l) x, then the powers of each node against each column.
+  void apply(const exec::cpu& e, View<const T, 1> x, View<T, 1> y) const {
     const index_t n = cols(), r = order(), length = right_.length();
     std::vector<C> input(length), time(length), spectrum(length), column(n);
-    std::vector<T> w(n * r);  // (n, r)
+    Array<T, 3> w({1, n, r});
     for (index_t j = 0; j < n; ++j) column[j] = C(x(j));
     right_.analyse(false, column.data(), time.data(), input.data());
     for (index_t l = 0; l < r; ++l) {
       const C* s = spectra_.data() + l * length;
       for (index_t k = 0; k < length; ++k) spectrum[k] = product(s[k], input[k]);
       right_.synthesise(false, spectrum.data(), time.data(), column.data());
-      for (index_t k = 0; k < n; ++k) w[k * r + l] = narrowed(column[k]);
+      for (index_t k = 0; k < n; ++k) w(0, k, l) = narrowed(column[k]);
     }
-    for (index_t i = 0; i < rows(); ++i) {
-      T sum{};
-      for (index_t s = 0; s < n; ++s) {
-        const T* row = w.data() + (inside(i) ? n - 1 - s : s) * r;
-        sum = product(sum, bases_[i]);
-        for (index_t l = 0; l < r; ++l) sum += product(this->x_.g(i, l), row[l]);
+    for (const bool in : {true, false}) {
+      const auto& nodes = in ? inside_ : outside_;
+      Array<T, 3> values({1, index_t(nodes.size()), r});
+      structmat::apply(e, powers(in), Op::none, View<const T, 3>(in_order(in, w)), values.view());
+      for (index_t k = 0; k < index_t(nodes.size()); ++k) {
+        const index_t i = nodes[k];
+        T sum{};
+        for (index_t l = 0; l < r; ++l) sum += product(this->x_.g(i, l), values(0, k, l));
+        y(i) = product(weights_[i], sum);
       }
-      y(i) = product(weights_[i], sum);
     }
   }
 
-  void apply_transposed(View<const T, 1> x, View<T, 1> y) const {
+  void apply_transposed(const exec::cpu& e, View<const T, 1> x, View<T, 1> y) const {
     const index_t n = cols(), r = order(), length = right_.length();
-    std::vector<T> w(n * r);  // (n, r): columns of (diag(g_l) V)^T diag(weights) x
-    for (index_t i = 0; i < rows(); ++i) {
-      T p = product(weights_[i], x(i));
-      for (index_t s = 0; s < n; ++s, p = product(p, bases_[i])) {
-        T* row = w.data() + (inside(i) ? s : n - 1 - s) * r;
-        for (index_t l = 0; l < r; ++l) row[l] += product(this->x_.g(i, l), p);
+    Array<T, 3> w({1, n, r}), part({1, n, r});  // columns V^T diag(weights g_l) x
+    for (const bool in : {true, false}) {
+      const auto& nodes = in ? inside_ : outside_;
+      Array<T, 3> values({1, index_t(nodes.size()), r});
+      for (index_t k = 0; k < index_t(nodes.size()); ++k) {
+        const index_t i = nodes[k];
+        const T weighted = product(weights_[i], x(i));
+        for (index_t l = 0; l < r; ++l) values(0, k, l) = product(this->x_.g(i, l), weighted);
       }
+      structmat::apply(e, powers(in), Op::transpose, View<const T, 3>(values.view()),
+                       in_order(in, part));
+      for (index_t k = 0; k < w.size(); ++k) w.data()[k] += part.data()[k];
     }
     std::vector<C> sum(length), time(length), spectrum(length), column(n);
     for (index_t l = 0; l < r; ++l) {
-      for (index_t k = 0; k < n; ++k) column[k] = C(w[k * r + l]);
+      for (index_t k = 0; k < n; ++k) column[k] = C(w(0, k, l));
       right_.analyse(true, column.data(), time.data(), spectrum.data());
       const C* s = spectra_.data() + l * length;
       for (index_t k = 0; k < length; ++k) sum[k] += product(s[k], spectrum[k]);
@@ -150,6 +169,8 @@ class VandermondeLike final : public Core<T> {
 
   Ring<R> right_;
   std::vector<T> weights_, bases_;
+  std::vector<index_t> inside_, outside_;
+  std::vector<T> inside_bases_, outside_bases_;
   std::vector<C> spectra_;
 };
 

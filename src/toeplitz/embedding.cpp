@@ -1,5 +1,6 @@
 #include "structmat/toeplitz/embedding.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "core/instantiate.hpp"
@@ -32,14 +33,14 @@ template <Scalar T>
 Circulant<T> circulant::from_toeplitz(const ToeplitzView<T>& t, index_t size) {
   constexpr auto operation = "circulant::from_toeplitz";
   toeplitz::checked(t, operation);
-  const index_t m = t.rows(), n = t.cols(), least = detail::diagonals(m, n);
+  const index_t m = t.rows(), n = t.cols(), least = std::max({detail::diagonals(m, n), m, n});
   if (size == 0 && least > 0) size = fft::good_length(least);
   if (size < least) {
-    throw ShapeError(std::string(operation) + ": size " + std::to_string(size) + " for " +
-                     std::to_string(least) + " diagonals");
+    throw ShapeError(std::string(operation) + ": size " + std::to_string(size) +
+                     ", it takes at least " + std::to_string(least));
   }
   Circulant<T> c(size, t.batch());
-  for (index_t b = 0; least > 0 && b < t.batch(); ++b) {
+  for (index_t b = 0; m > 0 && n > 0 && b < t.batch(); ++b) {
     for (index_t i = 0; i < m; ++i) c.column(b, i) = t.lags(b, n - 1 + i);
     for (index_t j = 1; j < n; ++j) c.column(b, size - j) = t.lags(b, n - 1 - j);
   }

@@ -7,8 +7,8 @@
 
 #include "core/instantiate.hpp"
 #include "core/product.hpp"
-#include "core/threads.hpp"
 #include "dense/product.hpp"
+#include "structmat/cauchy/apply.hpp"
 #include "structmat/core/shape.hpp"
 #include "structmat/dense/solve.hpp"
 #include "structmat/fft/plan.hpp"
@@ -63,35 +63,43 @@ DiagonalPlusRankOneModel<T> checked(const char* operation, DiagonalPlusRankOneMo
   return m;
 }
 
-/// The transform of one kernel at exp(-2 pi i k / L).
+/// tan(pi k / L): 2 / (1 + w) = 1 + i tan and z = (2 i / dt) tan at w = exp(-2 pi i k / L).
+template <class R>
+R tangent(index_t k, index_t length) {
+  return static_cast<R>(std::tan(std::numbers::pi * double(k) / double(length)));
+}
+
+/// The transforms of all kernels at exp(-2 pi i k / L), (batch, L).
 template <ComplexScalar T>
-T symbol(const DiagonalPlusRankOneModel<T>& m, index_t batch, index_t k, index_t length) {
+Array<T, 2> symbols(const exec::cpu& e, const DiagonalPlusRankOneModel<T>& m, index_t length) {
   using R = real_t<T>;
-  const index_t r = m.lambda.extent(1);
-  const R dt = m.dt(batch);
-  T cb{}, cp{}, qb{}, qp{};
-  if (2 * k == length) {
-    for (index_t n = 0; n < r; ++n) cb += product(m.c(batch, n), m.b(batch, n));
-    return cb * (dt / 2);
-  }
-  const auto tangent = static_cast<R>(std::tan(std::numbers::pi * double(k) / double(length)));
-  const T z(0, 2 * tangent / dt);
-  for (index_t n = 0; n < r; ++n) {
-    const T difference = z - m.lambda(batch, n);
-    if (difference == T{}) {
-      throw DomainError("toeplitz::s4_kernel: pole " + std::to_string(n) + " of model " +
-                        std::to_string(batch) + " is the node z of frequency " + std::to_string(k) +
-                        ", where the model does not decay");
+  const index_t batch = m.lambda.extent(0), r = m.lambda.extent(1);
+  const index_t removable = length % 2 == 0 ? length / 2 : length;
+  const auto finite = [&](index_t i) { return i < removable ? i : i + 1; };
+  const index_t count = removable < length ? length - 1 : length;
+  Array<T, 2> z({batch, count}), values({batch, length});
+  Array<T, 3> weights({batch, r, 4}), sums({batch, count, 4});
+  for (index_t b = 0; b < batch; ++b) {
+    for (index_t i = 0; i < count; ++i) {
+      z(b, i) = T(0, 2 * tangent<R>(finite(i), length) / m.dt(b));
     }
-    const T reciprocal = T{1} / difference, b = product(m.b(batch, n), reciprocal),
-            p = product(m.p(batch, n), reciprocal);
-    cb += product(m.c(batch, n), b);
-    cp += product(m.c(batch, n), p);
-    qb += conjugate_product(m.q(batch, n), b);
-    qp += conjugate_product(m.q(batch, n), p);
+    for (index_t n = 0; n < r; ++n) {
+      weights(b, n, 0) = product(m.c(b, n), m.b(b, n));
+      weights(b, n, 1) = product(m.c(b, n), m.p(b, n));
+      weights(b, n, 2) = conjugate_product(m.q(b, n), m.b(b, n));
+      weights(b, n, 3) = conjugate_product(m.q(b, n), m.p(b, n));
+      if (removable < length) values(b, removable) += weights(b, n, 0) * (m.dt(b) / 2);
+    }
   }
-  // 2 / (1 + w) = 1 + i tan(pi k / L)
-  return T(1, tangent) * (cb - cp * qb / (T{1} + qp));
+  apply(e, CauchyView<T>{z.view(), m.lambda}, Op::none, View<const T, 3>(weights.view()),
+        sums.view());
+  for (index_t b = 0; b < batch; ++b) {
+    for (index_t i = 0; i < count; ++i) {
+      const T cb = sums(b, i, 0), cp = sums(b, i, 1), qb = sums(b, i, 2), qp = sums(b, i, 3);
+      values(b, finite(i)) = T(1, tangent<R>(finite(i), length)) * (cb - cp * qb / (T{1} + qp));
+    }
+  }
+  return values;
 }
 
 }  // namespace
@@ -130,11 +138,9 @@ Array<T, 2> s4_kernel(const exec::cpu& e, const DiagonalPlusRankOneModel<T>& giv
   constexpr auto operation = "toeplitz::s4_kernel";
   require_length(operation, length);
   const auto m = checked(operation, given);
-  const index_t batch = m.lambda.extent(0), r = m.lambda.extent(1);
-  Array<T, 2> values({batch, length}), kernel({batch, length});
-  parallel_for(team_for(e.threads, batch * length * r * 8), batch * length, [&](index_t task) {
-    values.data()[task] = symbol(m, task / length, task % length, length);
-  });
+  const index_t batch = m.lambda.extent(0);
+  Array<T, 2> kernel({batch, length});
+  const Array<T, 2> values = symbols(e, m, length);
   if (values.empty()) return kernel;
   fft::Plan<T>(length, {.batch = batch}).backward(values.view(), kernel.view());
   for (T& v : kernel) v /= real_t<T>(length);

@@ -53,11 +53,19 @@ Generators<T> adjoint(const Generators<T>& x);
 template <Scalar T>
 Generators<T> multiply(const Generators<T>& x, const Generators<T>& y);
 
+/// What solved the systems of an inverse.
+enum class InverseMethod {
+  solver,       ///< the caller's
+  cauchy_like,  ///< elimination on the generators of the Cauchy-like form, O(r n^2)
+  dense         ///< elimination of the dense matrix, O(n^3)
+};
+
 /// X^-1, and whether there is one.
 template <Scalar T>
 struct Inverse {
   Generators<T> generators;
   PivotStatus status{};
+  InverseMethod method = InverseMethod::solver;
 };
 
 /// X^-1 by r solves with X and r with X^T.
@@ -69,8 +77,12 @@ template <Scalar T, class Solve>
 requires std::is_invocable_r_v<PivotStatus, const Solve&, Op, View<T, 2>> Inverse<T> inverse(
     const Generators<T>& x, const Solve& solve);
 
-/// The same by Gaussian elimination with partial pivoting of the dense matrix: 2/3 n^3 flops and n^2
-/// numbers of workspace.
+/// The same with a solver of the library's: cauchy_like where each operator is a diagonal or a shift with a
+/// corner other than 0, dense otherwise (Stein forms after to_sylvester); `method` says which.
+///
+/// Cost: cauchy_like about 16 r n^2 flops, in complex numbers where there is a shift, and O(n r) numbers;
+/// dense 2/3 n^3 flops and n^2 numbers. Accuracy: about cond(X) n eps times the growth of the elimination
+/// (cauchy/lu.hpp, dense/solve.hpp). Throws ShapeError; DomainError where the generators do not determine X.
 template <Scalar T>
 Inverse<T> inverse(const Generators<T>& x);
 

@@ -28,7 +28,7 @@ namespace structmat::displacement {
 /// A batch of matrices of one shape, each given by generators. Immutable; copies share the memory; const
 /// use is safe from several threads.
 template <Scalar T>
-class Plan : public OperatorMembers<Plan<T>, T> {
+class STRUCTMAT_EXPORT Plan : public OperatorMembers<Plan<T>, T> {
  public:
   using value_type = T;
 
@@ -60,7 +60,7 @@ class Plan : public OperatorMembers<Plan<T>, T> {
 /// transforms of length n (real data: 2 ceil(r / 2) + 2; twice the length where n has prime factors
 /// above 7 or a corner is not of modulus about 1); Vandermonde-like O(m n r); Cauchy-like O(m n r).
 /// Workspace: six vectors a thread. Accuracy: normwise, c log(n) eps sum_j ||Z_e(g'_j)||_2
-/// ||Z_f(J h_j)||_2 ||x||_2 (Toeplitz-like); Cauchy-like componentwise, (n + r + 2) eps sum |g| |h| |x|
+/// ||Z_f(J h_j)||_2 ||x||_2 (Toeplitz-like); Cauchy-like componentwise, (n + r + 8) eps sum |g| |h| |x|
 /// / |s - t|; Vandermonde-like between the two. The bits do not depend on the number of threads.
 /// Throws ShapeError, DomainError (overlap).
 template <Scalar T>

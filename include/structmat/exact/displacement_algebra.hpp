@@ -33,26 +33,11 @@ struct Displaced {
   }
 };
 
-/// A factorisation M = U V^T with as many columns as the rank.
-template <Field F>
-struct RankFactors {
-  Matrix<F> u, v;
-};
-template <Field F>
-RankFactors<F> rank_factors(const Matrix<F>& m) {
-  const Echelon<F> e = echelon(m);
-  Matrix<F> u(m.field(), m.rows(), e.rank());
-  for (index_t i = 0; i < m.rows(); ++i) {
-    for (index_t k = 0; k < e.rank(); ++k) u(i, k) = m(i, e.columns[k]);
-  }
-  return {std::move(u), e.reduced.transposed()};
-}
-
 /// Generators of the least order of a matrix. Throws ShapeError.
 template <Field F>
 Displaced<F> displacement_generators(Matrix<F> a, Matrix<F> m, Matrix<F> b) {
   RankFactors<F> f = rank_factors(displaced(Displacement::sylvester, a, m, b));
-  return {std::move(m), std::move(a), std::move(b), std::move(f.u), std::move(f.v)};
+  return {std::move(m), std::move(a), std::move(b), std::move(f.left), f.right.transposed()};
 }
 
 /// X + Y. Throws DomainError when the operators differ, ShapeError.
@@ -75,8 +60,9 @@ Displaced<F> transpose(const Displaced<F>& x) {
 template <Field F>
 Displaced<F> product(const Displaced<F>& x, const Displaced<F>& y) {
   const RankFactors<F> middle = rank_factors(x.b - y.a);
-  return {x.m * y.m, x.a, y.b, beside(beside(x.g, x.m * y.g), x.m * middle.u),
-          beside(beside(y.m.transposed() * x.h, y.h), y.m.transposed() * middle.v)};
+  return {
+      x.m * y.m, x.a, y.b, beside(beside(x.g, x.m * y.g), x.m * middle.left),
+      beside(beside(y.m.transposed() * x.h, y.h), y.m.transposed() * middle.right.transposed())};
 }
 
 /// X^-1, or nothing when X is singular. Throws ShapeError when X is not square.

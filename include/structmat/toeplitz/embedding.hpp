@@ -12,7 +12,8 @@ namespace circulant {
 /// The circulant matrix C of size `size` whose leading m x n part is T: its first column holds c_0, ...,
 /// c_{m-1}, zeros, c_{1-n}, ..., c_{-1}.
 ///
-/// t: m x n with batch; size: at least m + n - 1, or 0 for fft::good_length(m + n - 1). Cost: copies.
+/// t: m x n with batch; size: at least m + n - 1 (where m n = 0: max(m, n)), or 0 for the
+/// next fft::good_length. Cost: copies.
 /// Exact. Throws ShapeError.
 template <Scalar T>
 Circulant<T> from_toeplitz(const ToeplitzView<T>& t, index_t size = 0);
