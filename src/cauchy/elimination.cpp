@@ -7,6 +7,7 @@
 
 #include "cauchy/elimination_kernels.hpp"
 #include "core/product.hpp"
+#include "core/scale.hpp"
 #include "quasiseparable/log_product.hpp"
 #include "structmat/dense/lapack.hpp"
 
@@ -229,7 +230,7 @@ struct Elimination<T, Node>::Run {
     const R* finished = nullptr;
     index_t next_col = 0, worst = 0;
     double least = INFINITY, largest = 0;
-    R middle_scale = 1;
+    index_t exponent = 0;  // generators are 2^exponent times those of the Schur complement
     for (index_t k = 0; k < n; ++k) {
       if (k % event_distance == 0 && (k == 0 || n - k > std::max(e.order_, event_distance))) {
         if (finished != nullptr) {
@@ -239,7 +240,8 @@ struct Elimination<T, Node>::Run {
         }
         next_col = rescale(k);
         if (e.cauchy_) {
-          middle_scale *= std::real(e.events_.back().rows[0] * e.events_.back().cols[0]);
+          exponent += std::ilogb(std::real(e.events_.back().rows[0])) +
+                      std::ilogb(std::real(e.events_.back().cols[0]));
         }
       }
       swap(cols, col_entries, e.upper_.order, k, next_col);
@@ -265,8 +267,12 @@ struct Elimination<T, Node>::Run {
       e.lower_.diagonal(k) = pivot;
       if (e.cauchy_) {
         const T gap = difference<T>(s, t);
+        if (!(std::abs(h[0]) >= std::numeric_limits<R>::min())) {
+          return {PivotStatus::Kind::zero, 0, k, double(std::abs(h[0]))};
+        }
         e.upper_.diagonal(k) = h[0] / gap;
-        e.middle_(k) = gap / middle_scale;
+        e.middle_(k) = gap;
+        e.middle_exponent_[std::size_t(k)] = static_cast<int>(-exponent);
       } else {
         e.upper_.diagonal(k) = pivot;
         e.middle_(k) = T{1} / pivot;
@@ -289,7 +295,11 @@ struct Elimination<T, Node>::Run {
 
 template <Scalar T, class Node>
 Elimination<T, Node>::Elimination(Problem<T, Node> problem)
-    : n_(problem.rows.n), order_(problem.rows.order), cauchy_(problem.cauchy), middle_({n_}) {
+    : n_(problem.rows.n),
+      order_(problem.rows.order),
+      cauchy_(problem.cauchy),
+      middle_({n_}),
+      middle_exponent_(std::size_t(n_), 0) {
   if (n_ == 0) return;
   for (Factor<T, Node>* f : {&lower_, &upper_}) {
     f->pivots = Array<R, 2>({n_, record_length<T>(order_)});
@@ -415,7 +425,8 @@ void Elimination<T, Node>::solve(Op op, View<T, 2> columns) const {
     forward(first, !flipped);
     for (index_t c = 0; c < k; ++c) {
       T* y = columns.data() + c * columns.stride(0);
-      for (index_t i = 0; i < n_; ++i) y[i] /= middle_(i);
+      for (index_t i = 0; i < n_; ++i)
+        y[i] = scaled(y[i] / middle_(i), -middle_exponent_[std::size_t(i)]);
     }
     backward(second, flipped);
   }
@@ -433,6 +444,9 @@ void Elimination<T, Node>::store() {
   if (!status_.usable()) return;
   Array<T, 2> factors({n_, n_}, uninitialized);
   constexpr index_t W = lane_width<R>, reals = Side<T, Node>::reals;
+  const auto middle = [&](index_t k) {
+    return scaled(product(lower_.diagonal(k), middle_(k)), middle_exponent_[std::size_t(k)]);
+  };
   const auto each = [&](const Factor<T, Node>& f, bool is_lower, const auto& write) {
     panels(f, is_lower, false, [&](index_t begin, index_t count, const R* panel) {
       for (index_t k = 0; k < begin + count; ++k) {
@@ -445,11 +459,10 @@ void Elimination<T, Node>::store() {
   };
   each(lower_, true,
        [&](index_t i, index_t k, const T& l) { factors(k, i) = l / lower_.diagonal(k); });
-  each(upper_, false, [&](index_t j, index_t k, const T& u) {
-    factors(j, k) = product(product(lower_.diagonal(k), middle_(k)), u);
-  });
+  each(upper_, false,
+       [&](index_t j, index_t k, const T& u) { factors(j, k) = product(middle(k), u); });
   for (index_t k = 0; k < n_; ++k) {
-    factors(k, k) = product(product(lower_.diagonal(k), middle_(k)), upper_.diagonal(k));
+    factors(k, k) = product(middle(k), upper_.diagonal(k));
   }
   stored_ = std::move(factors);
 }
@@ -487,7 +500,9 @@ LogDeterminant<T> Elimination<T, Node>::log_determinant() const {
     }
   }
   if constexpr (is_complex_v<T>) sign /= std::abs(sign);
-  return {product_of_sizes.log(), sign};
+  index_t exponent = 0;
+  for (const int of_middle : middle_exponent_) exponent += of_middle;
+  return {product_of_sizes.log() + double(exponent) * std::log(2.0), sign};
 }
 
 PivotStatus first_status(const std::vector<PivotStatus>& entries) {

@@ -157,7 +157,8 @@ class Elimination {
   bool cauchy_ = false;
   Factor<T, Node> lower_, upper_;
   Array<T, 1> middle_;
-  Array<T, 2> stored_;  ///< column-major
+  std::vector<int> middle_exponent_;  ///< M_kk is middle_(k) 2^middle_exponent_[k]
+  Array<T, 2> stored_;                ///< column-major
   std::vector<Event> events_;
   PivotStatus status_;
   double growth_ = 1;

@@ -103,6 +103,7 @@ cauchy::Problem<std::complex<R>, cauchy::CircleNode<R>> CauchyImage<R>::problem(
   Array<C, 2> g({n_, 2}), h({n_, 2});
   generators(lags, exponent, g.view(), h.view());
   cauchy::Problem<C, Node> p{cauchy::Side<C, Node>(n_, 2), cauchy::Side<C, Node>(n_, 2)};
+  if (n_ == 0) return p;
   const Tangents tangents(n_);
   const C factor = product(C(0, R(-0.5)), root(1));
   for (index_t i = 0; i < n_; ++i) {

@@ -117,7 +117,8 @@ void finish(const exec::cpu& e, const ToeplitzView<T>& m, const Factors& f, Op o
 
 template <Scalar T>
 SolveMethod solve_method(index_t n) {
-  constexpr index_t crossover = is_complex_v<T> ? 192 : 384;
+  // Measured in double precision; real single precision crosses between 192 and 256.
+  constexpr index_t crossover = (is_complex_v<T> ? 80 : 144) * (sizeof(real_t<T>) == 4 ? 2 : 1);
   return n < crossover ? SolveMethod::dense : SolveMethod::lu;
 }
 
