@@ -67,7 +67,7 @@ STRUCTMAT_INLINE Reals<R> alternating(R re, R im) {
 /// a b, or conj(a) b.
 template <RealScalar R, bool Conjugate = false>
 STRUCTMAT_INLINE Reals<R> complex_product(const Reals<R>& a, const Reals<R>& b) {
-  constexpr Sequence<R> lanes;
+  constexpr Sequence<R> lanes{};
   const Reals<R> signs = Conjugate ? alternating<R>(1, -1) : alternating<R>(-1, 1);
   return even_twice(a, lanes) * b + signs * odd_twice(a, lanes) * swapped(b, lanes);
 }
