@@ -72,30 +72,33 @@ BlockSymbol<T>::BlockSymbol(const ToeplitzView<T>& m)
       symbols_({m.batch() * differences() * sheets * transform_.stride()}, uninitialized) {
   constexpr std::size_t most_spare = 64;
   spare_.reserve(most_spare);
-  for (index_t b = 0; b < m.batch(); ++b) transform_lags(b);
+  for (index_t b = 0; b < m.batch(); ++b) {
+    exponents_.push_back(0);
+    bad_lags_.emplace_back();
+    const Bits<R> largest = transform_lags(b, 0);
+    if (!needs_scaling<R>(largest)) continue;
+    exponents_[b] = scale_exponent(matrix_.lags.select(0, b));
+    if (!bits_are_finite<R>(largest)) bad_lags_[b] = nonfinite_places(matrix_.lags.select(0, b));
+    transform_lags(b, exponents_[b]);
+  }
 }
 
 template <Scalar T>
-void BlockSymbol<T>::transform_lags(index_t batch) {
+Bits<real_t<T>> BlockSymbol<T>::transform_lags(index_t batch, int exponent) {
   constexpr index_t chunk = WeightedTransform<T>::chunk;
   const index_t stride = transform_.stride();
   const View<const T, 1> lags = matrix_.lags.select(0, batch);
-  bad_lags_.push_back(nonfinite_places(lags));
-  exponents_.push_back(scale_exponent(lags));
-  const R scale = std::ldexp(R{1}, -exponents_.back());
-  const R norm = R{1} / (static_cast<R>(length()) * sheets);
-  alignas(64) std::array<C, chunk> w, wrapped;
-  std::array<T, chunk> below, above;
-  // A chunk of lags from place `from` on; beyond the ends, and for what is not finite, zeros.
+  const R scale = std::ldexp(R{1} / (static_cast<R>(length()) * sheets), -exponent);
+  alignas(64) std::array<C, chunk> w, folded;
+  alignas(64) std::array<T, chunk> below, above;
+  // A chunk of lags from place `from` on, with zeros beyond the ends.
   const auto read = [&](index_t from, std::array<T, chunk>& to) {
     const index_t begin = std::clamp<index_t>(-from, 0, chunk);
     const index_t end = std::clamp<index_t>(lags.extent(0) - from, begin, chunk);
-    to.fill(T{});
-    for (index_t j = begin; j < end; ++j) {
-      const T c = lags(from + j);
-      to[j] = is_finite(c) ? c * scale * norm : T{};
-    }
+    if (end - begin < chunk) to.fill(T{});
+    copy(lags.slice(0, from + begin, from + end), View<T, 1>(to).slice(0, begin, end));
   };
+  Bits<R> largest = 0;
   for (index_t d = 0; d < differences(); ++d) {
     const index_t diagonal = (d - (col_blocks_ - 1)) * length() + matrix_.cols() - 1;
     for (index_t first = 0; first < length(); first += chunk) {
@@ -105,14 +108,12 @@ void BlockSymbol<T>::transform_lags(index_t batch) {
       for (int sheet = 0; sheet < sheets; ++sheet) {
         // c_l - i c_{l-L}, on the other sheet c_l + i c_{l-L}.
         const R sign = sheet == 0 ? R{1} : R{-1};
-        for (index_t j = 0; j < chunk; ++j) {
-          const C low(below[j]), high(above[j]);
-          wrapped[j] = {low.real() + sign * high.imag(), low.imag() - sign * high.real()};
-        }
+        largest = std::max<Bits<R>>(largest, kernels::fold<T>(below.data(), above.data(), sign,
+                                                              scale, chunk, folded.data()));
         // The last chunk may be longer than what is left of the row.
         const index_t count = std::min(chunk, stride - first);
         C* const a = symbols_.data() + symbol_place(batch, d, sheet) + first;
-        kernels::multiply(w.data(), sheet == 1, wrapped.data(), count, false, a);
+        kernels::multiply(w.data(), sheet == 1, folded.data(), count, false, a);
       }
     }
     for (int sheet = 0; sheet < sheets; ++sheet) {
@@ -121,6 +122,7 @@ void BlockSymbol<T>::transform_lags(index_t batch) {
       transform_.transform(a);
     }
   }
+  return largest;
 }
 
 template <Scalar T>

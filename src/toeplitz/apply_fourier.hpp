@@ -38,7 +38,9 @@ class BlockSymbol {
  private:
   class Buffer;
 
-  void transform_lags(index_t batch);
+  /// The symbol of lags times 2^-exponent, with zeros for what is not finite. Returns the bits of their
+  /// largest modulus.
+  Bits<R> transform_lags(index_t batch, int exponent);
   /// y := op(T) x for a tile of columns, but for what is not finite. Returns for each column the bits
   /// of its largest modulus. With the exponents 0 nothing is scaled.
   std::vector<Bits<R>> apply_columns(Op op, const View<const T, 2>& x, const View<T, 2>& y,
