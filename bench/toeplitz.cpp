@@ -104,13 +104,13 @@ void circulant_solve(benchmark::State& state) {
 }
 
 void crossover(benchmark::internal::Benchmark* b) {
-  b->ArgNames({"m", "n", "rhs"});
+  b->ArgNames({"m", "n", "rhs"})->Unit(benchmark::kMicrosecond);
   for (const index_t n : {16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048}) {
     for (const index_t k : {1, 8}) b->Args({n, n, k});
   }
 }
 void large(benchmark::internal::Benchmark* b) {
-  b->ArgNames({"m", "n", "rhs"})->Unit(benchmark::kMillisecond);
+  b->ArgNames({"m", "n", "rhs"})->Unit(benchmark::kMicrosecond);
   for (const index_t n : {4096, 16384, 131072, 1000000, 1000003, 1048576}) b->Args({n, n, 1});
   b->Args({16384, 16384, 64})->Args({1000000, 500, 1})->Args({500, 1000000, 1});
 }
