@@ -22,8 +22,8 @@ index_t block_length(index_t m, index_t n) {
     const index_t smooth = fft::good_length(std::max(small, length));
     const double l = static_cast<double>(smooth);
     // Passes over the data besides the transforms cost about as much as four levels of them.
-    const double cost =
-        static_cast<double>(1 + (large + smooth - 1) / smooth) * l * (std::log2(l) + 4);
+    const index_t blocks = (large + smooth - 1) / smooth;
+    const double cost = static_cast<double>(1 + blocks) * l * (std::log2(l) + 4);
     if (best == 0 || cost < least) {
       best = smooth;
       least = cost;
