@@ -217,13 +217,13 @@ void Plan<T>::backward(View<const complex_type, 2> y, View<T, 2> x) const {
 template <Scalar T>
 void Plan<T>::forward(View<T, 2> x) const requires ComplexScalar<T> {
   check_operand("forward", "x", x, batch_, n_);
-  if (back_) back_->forward(x.data(), x.data());
+  if (back_) back_->forward(x.data(), reinterpret_cast<complex_type*>(x.data()));
 }
 
 template <Scalar T>
 void Plan<T>::backward(View<T, 2> x) const requires ComplexScalar<T> {
   check_operand("backward", "x", x, batch_, n_);
-  if (back_) back_->backward(x.data(), x.data());
+  if (back_) back_->backward(reinterpret_cast<complex_type*>(x.data()), x.data());
 }
 
 template class Plan<float>;

@@ -10,36 +10,6 @@ namespace {
 
 /// Tiles of columns whose transforms fit into a second-level cache.
 constexpr index_t tile_bytes = index_t{1} << 21;
-constexpr index_t widest_tile = 8;
-
-/// Without scaling, transforms of numbers between 2^-limit and 2^limit stay within the range.
-template <RealScalar R>
-bool needs_scaling(Bits<R> largest) {
-  constexpr int limit = std::numeric_limits<R>::max_exponent / 3;
-  return !bits_are_finite<R>(largest) || std::abs(scale_exponent<R>(largest)) > limit;
-}
-
-/// Rows of a tile as contiguous columns, filled up with zeros, and back.
-template <Scalar T>
-struct Pack {
-  static constexpr index_t chunk = Twist<real_t<T>>::chunk;
-  alignas(64) std::array<T, widest_tile * chunk> columns;
-
-  T* column(index_t c) { return columns.data() + c * chunk; }
-
-  void read(const View<const T, 2>& x) {
-    const index_t n = x.extent(0), k = x.extent(1);
-    for (index_t i = 0; i < n; ++i) {
-      for (index_t c = 0; c < k; ++c) column(c)[i] = x(i, c);
-    }
-    for (index_t c = 0; c < k; ++c) std::fill(column(c) + n, column(c) + padded(n), T{});
-  }
-  void write(const View<T, 2>& y) {
-    for (index_t i = 0; i < y.extent(0); ++i) {
-      for (index_t c = 0; c < y.extent(1); ++c) y(i, c) = column(c)[i];
-    }
-  }
-};
 
 }  // namespace
 
@@ -52,8 +22,8 @@ index_t block_length(index_t m, index_t n) {
     const index_t smooth = fft::good_length(std::max(small, length));
     const double l = static_cast<double>(smooth);
     // Passes over the data besides the transforms cost about as much as four levels of them.
-    const double cost =
-        static_cast<double>(1 + (large + smooth - 1) / smooth) * l * (std::log2(l) + 4);
+    const index_t blocks = (large + smooth - 1) / smooth;
+    const double cost = static_cast<double>(1 + blocks) * l * (std::log2(l) + 4);
     if (best == 0 || cost < least) {
       best = smooth;
       least = cost;
@@ -80,7 +50,8 @@ class BlockSymbol<T>::Buffer {
   }
   ~Buffer() {
     const std::lock_guard lock(owner_.mutex_);
-    owner_.spare_.push_back(std::move(data_));
+    // Never beyond what was reserved: a destructor must not allocate.
+    if (owner_.spare_.size() < owner_.spare_.capacity()) owner_.spare_.push_back(std::move(data_));
   }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -95,107 +66,63 @@ class BlockSymbol<T>::Buffer {
 template <Scalar T>
 BlockSymbol<T>::BlockSymbol(const ToeplitzView<T>& m)
     : matrix_(m),
-      length_(block_length(m.rows(), m.cols())),
-      // No large power of two, so that rows do not compete for the same cache lines.
-      stride_(padded(length_) + pad),
-      row_blocks_((m.rows() + length_ - 1) / length_),
-      col_blocks_((m.cols() + length_ - 1) / length_),
-      twist_(length_),
-      fft_(length_, {.in_place = true}),
-      symbols_({m.batch() * differences() * sheets * stride_}, uninitialized) {
-  // Room for what push_back in a destructor needs, so that it cannot fail.
-  spare_.reserve(64);
-  for (index_t b = 0; b < m.batch(); ++b) transform_lags(b);
+      transform_(block_length(m.rows(), m.cols())),
+      row_blocks_((m.rows() + length() - 1) / length()),
+      col_blocks_((m.cols() + length() - 1) / length()),
+      symbols_({m.batch() * differences() * sheets * transform_.stride()}, uninitialized) {
+  constexpr std::size_t most_spare = 64;
+  spare_.reserve(most_spare);
+  for (index_t b = 0; b < m.batch(); ++b) {
+    exponents_.push_back(0);
+    bad_lags_.emplace_back();
+    const Bits<R> largest = transform_lags(b, 0);
+    if (!needs_scaling<R>(largest)) continue;
+    exponents_[b] = scale_exponent(matrix_.lags.select(0, b));
+    if (!bits_are_finite<R>(largest)) bad_lags_[b] = nonfinite_places(matrix_.lags.select(0, b));
+    transform_lags(b, exponents_[b]);
+  }
 }
 
 template <Scalar T>
-void BlockSymbol<T>::transform_lags(index_t batch) {
-  constexpr index_t chunk = Twist<R>::chunk;
+Bits<real_t<T>> BlockSymbol<T>::transform_lags(index_t batch, int exponent) {
+  constexpr index_t chunk = WeightedTransform<T>::chunk;
+  const index_t stride = transform_.stride();
   const View<const T, 1> lags = matrix_.lags.select(0, batch);
-  bad_lags_.push_back(nonfinite_places(lags));
-  exponents_.push_back(scale_exponent(lags));
-  const R scale = std::ldexp(R{1}, -exponents_.back());
-  const R norm = R{1} / (static_cast<R>(length_) * sheets);
-  alignas(64) std::array<C, chunk> w, wrapped;
-  std::array<T, chunk> below, above;
-  // A chunk of lags from place `from` on; beyond the ends, and for what is not finite, zeros.
+  const R scale = std::ldexp(R{1} / (static_cast<R>(length()) * sheets), -exponent);
+  alignas(64) std::array<C, chunk> w, folded;
+  alignas(64) std::array<T, chunk> below, above;
+  // A chunk of lags from place `from` on, with zeros beyond the ends.
   const auto read = [&](index_t from, std::array<T, chunk>& to) {
     const index_t begin = std::clamp<index_t>(-from, 0, chunk);
     const index_t end = std::clamp<index_t>(lags.extent(0) - from, begin, chunk);
-    to.fill(T{});
-    for (index_t j = begin; j < end; ++j) {
-      const T c = lags(from + j);
-      to[j] = is_finite(c) ? c * scale * norm : T{};
-    }
+    if (end - begin < chunk) to.fill(T{});
+    copy(lags.slice(0, from + begin, from + end), View<T, 1>(to).slice(0, begin, end));
   };
+  Bits<R> largest = 0;
   for (index_t d = 0; d < differences(); ++d) {
-    const index_t diagonal = (d - (col_blocks_ - 1)) * length_ + matrix_.cols() - 1;
-    for (index_t first = 0; first < length_; first += chunk) {
-      twist_.write(first, w.data());
+    const index_t diagonal = (d - (col_blocks_ - 1)) * length() + matrix_.cols() - 1;
+    for (index_t first = 0; first < length(); first += chunk) {
+      transform_.twist().write(first, w.data());
       read(diagonal + first, below);
-      read(diagonal + first - length_, above);
+      read(diagonal + first - length(), above);
       for (int sheet = 0; sheet < sheets; ++sheet) {
         // c_l - i c_{l-L}, on the other sheet c_l + i c_{l-L}.
         const R sign = sheet == 0 ? R{1} : R{-1};
-        for (index_t j = 0; j < chunk; ++j) {
-          const C low(below[j]), high(above[j]);
-          wrapped[j] = {low.real() + sign * high.imag(), low.imag() - sign * high.real()};
-        }
+        largest = std::max<Bits<R>>(largest, kernels::fold<T>(below.data(), above.data(), sign,
+                                                              scale, chunk, folded.data()));
         // The last chunk may be longer than what is left of the row.
-        const index_t count = std::min(chunk, stride_ - first);
+        const index_t count = std::min(chunk, stride - first);
         C* const a = symbols_.data() + symbol_place(batch, d, sheet) + first;
-        kernels::multiply(w.data(), sheet == 1, wrapped.data(), count, false, a);
+        kernels::multiply(w.data(), sheet == 1, folded.data(), count, false, a);
       }
     }
     for (int sheet = 0; sheet < sheets; ++sheet) {
       C* const a = symbols_.data() + symbol_place(batch, d, sheet);
-      std::fill(a + length_, a + stride_, C{});
-      fft_.forward(row(a));
+      std::fill(a + length(), a + stride, C{});
+      transform_.transform(a);
     }
   }
-}
-
-template <Scalar T>
-void BlockSymbol<T>::twist_in(bool conjugated, const View<const T, 2>& x,
-                              const std::vector<int>& exponents, C* z,
-                              std::vector<Bits<R>>& largest) const {
-  const index_t n = x.extent(0), k = x.extent(1);
-  Pack<T> pack;
-  alignas(64) std::array<C, Twist<R>::chunk> w;
-  for (index_t first = 0; first < n; first += Twist<R>::chunk) {
-    const index_t last = std::min(n, first + Twist<R>::chunk);
-    twist_.write(first, w.data());
-    pack.read(x.slice(0, first, last));
-    for (index_t c = 0; c < k; ++c) {
-      C* const to = z + c * sheets * stride_ + first;
-      const Bits<R> bits =
-          kernels::twist<T>(pack.column(c), conjugated, std::ldexp(R{1}, -exponents[c]), w.data(),
-                            padded(last - first), to, to + stride_);
-      largest[c] = std::max(largest[c], bits);
-    }
-  }
-  for (index_t r = 0; r < k * sheets; ++r)
-    std::fill(z + r * stride_ + n, z + (r + 1) * stride_, C{});
-}
-
-template <Scalar T>
-void BlockSymbol<T>::twist_out(bool conjugated, const C* z, const std::vector<int>& exponents,
-                               const View<T, 2>& y) const {
-  const index_t n = y.extent(0), k = y.extent(1);
-  Pack<T> pack;
-  alignas(64) std::array<C, Twist<R>::chunk> w;
-  for (index_t first = 0; first < n; first += Twist<R>::chunk) {
-    const index_t last = std::min(n, first + Twist<R>::chunk);
-    twist_.write(first, w.data());
-    for (index_t c = 0; c < k; ++c) {
-      const C* const from = z + c * sheets * stride_ + first;
-      const int half = exponents[c] / 2;
-      kernels::untwist<T>(from, from + stride_, w.data(), padded(last - first), conjugated,
-                          {std::ldexp(R{1}, half), std::ldexp(R{1}, exponents[c] - half)},
-                          pack.column(c));
-    }
-    pack.write(y.slice(0, first, last));
-  }
+  return largest;
 }
 
 template <Scalar T>
@@ -203,9 +130,9 @@ void BlockSymbol<T>::multiply(Op op, index_t batch, index_t difference, index_t 
                               C* z, bool add) const {
   for (index_t c = 0; c < columns; ++c) {
     for (int sheet = 0; sheet < sheets; ++sheet) {
-      const index_t at = (c * sheets + sheet) * stride_;
+      const index_t at = (c * sheets + sheet) * transform_.stride();
       kernels::multiply(symbols_.data() + symbol_place(batch, difference, sheet), op != Op::none,
-                        x + at, padded(length_), add, z + at);
+                        x + at, padded(length()), add, z + at);
     }
   }
 }
@@ -222,7 +149,7 @@ std::vector<Bits<real_t<T>>> BlockSymbol<T>::apply_columns(
   const auto difference = [&](index_t i, index_t j) {
     return (op == Op::none ? i - j : j - i) + col_blocks_ - 1;
   };
-  const index_t size = k * sheets * stride_;
+  const index_t size = k * sheets * transform_.stride();
   const bool one_block = in_blocks == 1 && out_blocks == 1;
   Buffer buffer(*this, one_block ? size : 2 * size);
   C* const spectrum = buffer.data();
@@ -232,14 +159,12 @@ std::vector<Bits<real_t<T>>> BlockSymbol<T>::apply_columns(
   std::vector<int> unscale = exponents;
   for (int& exponent : unscale) exponent += exponents_[batch];
   const auto forward = [&](index_t j) {
-    twist_in(conjugated, x.slice(0, j * length_, std::min(in, (j + 1) * length_)), exponents,
-             spectrum, largest);
-    for (index_t r = 0; r < k * sheets; ++r) fft_.forward(row(spectrum + r * stride_));
+    transform_.forward(conjugated, x.slice(0, j * length(), std::min(in, (j + 1) * length())),
+                       exponents, spectrum, largest);
   };
   const auto backward = [&](index_t i) {
-    for (index_t r = 0; r < k * sheets; ++r) fft_.backward(row(result + r * stride_));
-    twist_out(conjugated, result, unscale,
-              y.slice(0, i * length_, std::min(out, (i + 1) * length_)));
+    transform_.backward(conjugated, result, unscale,
+                        y.slice(0, i * length(), std::min(out, (i + 1) * length())));
   };
   // There is one block row or one block column.
   if (out_blocks == 1) {
@@ -274,8 +199,9 @@ void BlockSymbol<T>::add_nonfinite_terms(Op op, const View<const T, 1>& x, const
 template <Scalar T>
 void BlockSymbol<T>::apply(const exec::cpu& e, Op op, View<const T, 3> x, View<T, 3> y) const {
   const index_t batch = y.extent(0), k = y.extent(2);
-  const index_t column_bytes = sheets * stride_ * static_cast<index_t>(sizeof(C));
-  const index_t width = std::clamp<index_t>(tile_bytes / column_bytes, 1, widest_tile);
+  const index_t column_bytes = sheets * transform_.stride() * static_cast<index_t>(sizeof(C));
+  const index_t width =
+      std::clamp<index_t>(tile_bytes / column_bytes, 1, WeightedTransform<T>::widest_tile);
   const index_t tiles = (k + width - 1) / width;
   const index_t work = batch * k * (x.extent(1) + y.extent(1)) * 16;
   parallel_for(team_for(e.threads, work), batch * tiles, [&](index_t task) {

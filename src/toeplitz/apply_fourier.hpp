@@ -2,16 +2,13 @@
 /// Products with Toeplitz matrices of finite lags by transforms of square blocks.
 #pragma once
 
-#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "structmat/core/exec.hpp"
 #include "structmat/core/op.hpp"
-#include "structmat/fft/plan.hpp"
 #include "structmat/toeplitz/toeplitz.hpp"
-#include "toeplitz/magnitude.hpp"
-#include "toeplitz/twist.hpp"
+#include "toeplitz/weighted_transform.hpp"
 
 namespace structmat::toeplitz {
 
@@ -28,12 +25,12 @@ class BlockSymbol {
   using C = std::complex<R>;
   /// Real matrices are the real part of an i-circulant one; complex ones the mean of an i-circulant
   /// and a -i-circulant one.
-  static constexpr int sheets = is_complex_v<T> ? 2 : 1;
+  static constexpr int sheets = WeightedTransform<T>::sheets;
 
   /// The lags must outlive this. m: rows, cols > 0.
   explicit BlockSymbol(const ToeplitzView<T>& m);
 
-  index_t length() const { return length_; }
+  index_t length() const { return transform_.length(); }
 
   /// y := op(T) x for operands that have been checked and broadcast to the batch of y.
   void apply(const exec::cpu& e, Op op, View<const T, 3> x, View<T, 3> y) const;
@@ -41,31 +38,26 @@ class BlockSymbol {
  private:
   class Buffer;
 
-  void transform_lags(index_t batch);
+  /// The symbol of lags times 2^-exponent, with zeros for what is not finite. Returns the bits of their
+  /// largest modulus.
+  Bits<R> transform_lags(index_t batch, int exponent);
   /// y := op(T) x for a tile of columns, but for what is not finite. Returns for each column the bits
   /// of its largest modulus. With the exponents 0 nothing is scaled.
   std::vector<Bits<R>> apply_columns(Op op, const View<const T, 2>& x, const View<T, 2>& y,
                                      index_t batch, const std::vector<int>& exponents) const;
-  void twist_in(bool conjugated, const View<const T, 2>& x, const std::vector<int>& exponents, C* z,
-                std::vector<Bits<R>>& largest) const;
-  void twist_out(bool conjugated, const C* z, const std::vector<int>& exponents,
-                 const View<T, 2>& y) const;
   void multiply(Op op, index_t batch, index_t difference, index_t columns, const C* x, C* z,
                 bool add) const;
   void add_nonfinite_terms(Op op, const View<const T, 1>& x, const View<T, 1>& y,
                            index_t batch) const;
 
-  View<C, 2> row(C* data) const { return {data, {1, length_}}; }
   index_t symbol_place(index_t batch, index_t difference, int sheet) const {
-    return ((batch * differences() + difference) * sheets + sheet) * stride_;
+    return ((batch * differences() + difference) * sheets + sheet) * transform_.stride();
   }
   index_t differences() const { return row_blocks_ + col_blocks_ - 1; }
 
   ToeplitzView<T> matrix_;
-  index_t length_, stride_;  // of a transform, and from one to the next
+  WeightedTransform<T> transform_;
   index_t row_blocks_, col_blocks_;
-  Twist<R> twist_;
-  fft::Plan<C> fft_;
   Array<C, 1> symbols_;  // (batch, differences, sheets, stride)
   std::vector<int> exponents_;
   std::vector<std::vector<index_t>> bad_lags_;  // places that are not finite

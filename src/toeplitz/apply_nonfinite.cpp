@@ -5,25 +5,6 @@
 #include "toeplitz/magnitude.hpp"
 
 namespace structmat::toeplitz {
-namespace {
-
-template <Scalar T>
-bool has_nan(const T& x) {
-  return std::isnan(std::real(x)) || std::isnan(std::imag(x));
-}
-
-template <Scalar T>
-T not_a_number() {
-  constexpr auto nan = std::numeric_limits<real_t<T>>::quiet_NaN();
-  if constexpr (is_complex_v<T>) {
-    return {nan, nan};
-  } else {
-    return nan;
-  }
-}
-
-}  // namespace
-
 template <Scalar T>
 std::vector<index_t> nonfinite_places(const View<const T, 1>& x) {
   std::vector<index_t> places;

@@ -3,6 +3,7 @@
 /// products of spectra. All counts are multiples of `pad`.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -67,7 +68,7 @@ STRUCTMAT_INLINE Reals<R> alternating(R re, R im) {
 /// a b, or conj(a) b.
 template <RealScalar R, bool Conjugate = false>
 STRUCTMAT_INLINE Reals<R> complex_product(const Reals<R>& a, const Reals<R>& b) {
-  constexpr Sequence<R> lanes;
+  constexpr Sequence<R> lanes{};
   const Reals<R> signs = Conjugate ? alternating<R>(1, -1) : alternating<R>(-1, 1);
   return even_twice(a, lanes) * b + signs * odd_twice(a, lanes) * swapped(b, lanes);
 }
@@ -146,6 +147,42 @@ STRUCTMAT_CLONES void untwist(const std::complex<real_t<T>>* z,
       simd::store(y + j, V(sums_of_pairs(low, high, Sequence<R>{}) * scale[0] * scale[1]));
     }
   }
+}
+
+/// z_j := scale (low_j - i sign high_j) of the finite parts. Returns the bits of the largest modulus of a
+/// part of both.
+template <Scalar T>
+STRUCTMAT_CLONES Integer<real_t<T>> fold(const T* low, const T* high, real_t<T> sign,
+                                         real_t<T> scale, index_t count,
+                                         std::complex<real_t<T>>* z) {
+  using R = real_t<T>;
+  using V = Reals<R>;
+  constexpr int W = width<R>;
+  const R *const lows = reinterpret_cast<const R*>(low), *const highs =
+                                                             reinterpret_cast<const R*>(high);
+  R* const zs = reinterpret_cast<R*>(z);
+  Integers<R> largest{};
+  if constexpr (is_complex_v<T>) {
+    const V factor = alternating<R>(scale * sign, -scale * sign);
+    for (index_t j = 0; j < 2 * count; j += W) {
+      const V a = finite_part<R>(simd::load<V>(lows + j), largest) * scale;
+      const V b = finite_part<R>(simd::load<V>(highs + j), largest);
+      simd::store(zs + j, V(a + factor * swapped(b, Sequence<R>{})));
+    }
+  } else {
+    const V factor = alternating<R>(0, -scale * sign), own = alternating<R>(scale, 0);
+    for (index_t j = 0; j < count; j += W) {
+      const V a = finite_part<R>(simd::load<V>(lows + j), largest);
+      const V b = finite_part<R>(simd::load<V>(highs + j), largest);
+      constexpr Sequence<R> lanes{};
+      simd::store(zs + 2 * j, V(each_twice<0>(a, lanes) * own + each_twice<0>(b, lanes) * factor));
+      simd::store(zs + 2 * j + W,
+                  V(each_twice<W / 2>(a, lanes) * own + each_twice<W / 2>(b, lanes) * factor));
+    }
+  }
+  Integer<R> most = 0;
+  for (int i = 0; i < W; ++i) most = std::max<Integer<R>>(most, largest[i]);
+  return most;
 }
 
 /// z := a x or conj(a) x, or z += that. z may be x.

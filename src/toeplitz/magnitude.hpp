@@ -38,6 +38,21 @@ constexpr bool is_finite(const T& x) {
   return bits_are_finite<real_t<T>>(largest_bits(x));
 }
 
+template <Scalar T>
+bool has_nan(const T& x) {
+  return std::isnan(std::real(x)) || std::isnan(std::imag(x));
+}
+
+template <Scalar T>
+T not_a_number() {
+  constexpr auto nan = std::numeric_limits<real_t<T>>::quiet_NaN();
+  if constexpr (is_complex_v<T>) {
+    return {nan, nan};
+  } else {
+    return nan;
+  }
+}
+
 /// An exponent e so that numbers of at most this modulus (its bits), times 2^-e, have largest modulus
 /// about 1, and both powers are numbers of R; 0 for zero.
 template <RealScalar R>

@@ -23,15 +23,16 @@ TEMPLATE_TEST_CASE("products match the entries", "", float, double, std::complex
   using T = TestType;
   Random random(1);
   for (const index_t n : sizes) {
-    for (const index_t k : {1, 5}) {
-      check_products(random_toeplitz<T>(n, n, 1 + n % 2, random), 0, k, random);
-      check_products(random_hankel<T>(n, n, 1 + n % 2, random), 0, k, random);
-    }
-    check_products(random_circulant<T>(n, 1, random), 0, 3, random);
-    check_products(random_skew_circulant<T>(n, 2, random), 0, 3, random);
+    if (n > 129 && !std::same_as<T, double>) continue;
+    check_products(random_toeplitz<T>(n, n, 1 + (n < 20), random), 0, 5, random);
+    check_products(random_toeplitz<T>(n, n, 1, random), 0, 1, random);
+    check_products(random_hankel<T>(n, n, 1 + (n < 20), random), 0, 1, random);
+    check_products(random_circulant<T>(n, 1, random), 0, 2, random);
+    check_products(random_skew_circulant<T>(n, 1, random), 0, 2, random);
   }
   for (const auto& [m, n] : shapes) {
     for (const index_t k : {1, 4, 17}) {
+      if (m * n > 1000 && k > 4) continue;
       check_products(random_toeplitz<T>(m, n, 3, random), 0, k, random);
       check_products(random_hankel<T>(m, n, 1, random), 0, k, random);
     }
@@ -44,7 +45,7 @@ TEMPLATE_TEST_CASE("operators are linear, take any stride and any number of thre
   Random random(2);
   const auto check = [&](const auto& m) {
     check_linearity(m, 0, random);
-    for (const index_t k : {1, 5, 9}) check_strides(m, k, random);
+    for (const index_t k : {1, 9}) check_strides(m, k, random);
     check_threads(m, 5, random);
   };
   for (const index_t n : {1, 7, 129}) {
@@ -61,12 +62,12 @@ TEMPLATE_TEST_CASE("operators are linear, take any stride and any number of thre
 }
 
 TEST_CASE("above the crossover") {
-  using T = std::complex<double>;
+  using T = std::complex<float>;
   Random random(3);
-  check_products(random_toeplitz<double>(1400, 1350, 1, random), normwise<double>(1400), 2, random);
-  check_products(random_hankel<double>(1300, 1411, 2, random), normwise<double>(1400), 1, random);
-  check_products(random_circulant<T>(1303, 1, random), normwise<T>(1303), 1, random);
-  check_products(random_skew_circulant<T>(1303, 1, random), normwise<T>(1303), 1, random);
+  check_products(random_toeplitz<double>(720, 709, 1, random), normwise<double>(720), 2, random);
+  check_products(random_hankel<double>(709, 720, 1, random), normwise<double>(720), 2, random);
+  check_products(random_circulant<T>(709, 1, random), normwise<T>(709), 2, random);
+  check_products(random_skew_circulant<T>(709, 1, random), normwise<T>(709), 2, random);
 }
 
 TEST_CASE("empty batches and empty right-hand sides") {
