@@ -46,6 +46,7 @@ def ours():
             args.program,
             "--benchmark_filter=^factor_and_solve",
             "--benchmark_format=json",
+            "--benchmark_min_time=0.1",
             f"--benchmark_repetitions={args.repetitions}",
         ],
         check=True,

@@ -13,8 +13,8 @@ namespace structmat {
 namespace toeplitz {
 namespace {
 
-/// Measured: docs/math/toeplitz_solve.md.
-constexpr index_t crossover = 768, default_base = 128;
+/// Measured: docs/math/toeplitz_solve.md. Plans of transforms are made once for a batch.
+constexpr index_t crossover = 2048, crossover_in_batch = 1024, default_base = 128;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -118,7 +118,8 @@ HermitianInverse<T>::HermitianInverse(View<const T, 2> column, const HermitianOp
   }
   method_ = options.method;
   if (method_ == HermitianMethod::automatic) {
-    method_ = n < crossover ? HermitianMethod::levinson : HermitianMethod::superfast;
+    const index_t least = batch() < 4 ? crossover : crossover_in_batch;
+    method_ = n < least ? HermitianMethod::levinson : HermitianMethod::superfast;
   }
   std::optional<Superfast<T>> superfast;
   if (method_ == HermitianMethod::superfast && n > 0) {

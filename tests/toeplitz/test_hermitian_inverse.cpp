@@ -165,6 +165,11 @@ TEST_CASE("what is not positive definite is reported with its place") {
     CHECK(status_of({1, 0.5, -INFINITY}, options) == PivotStatus{Kind::not_finite, 0, 2, INFINITY});
     CHECK(status_of({INFINITY, 0.5}, options) == PivotStatus{Kind::not_finite, 0, 0, INFINITY});
     CHECK(status_of({NAN}, options).kind == Kind::not_finite);
+    // Regular matrices with small or vanishing minors, on which such recursions fail silently.
+    CHECK(status_of({0, 1}, options).index == 0);
+    CHECK(status_of({1e-8, 1, 2}, options).index == 1);
+    CHECK(status_of({1, 1 - 1e-12, 0.25}, options).index == 2);
+    CHECK(status_of({1, 1, 2}, options).index == 1);
     // What comes first counts.
     CHECK(status_of({1, 0.9, -0.9, NAN}, options).kind == Kind::not_positive);
     CHECK(status_of({1, 0.9, -0.9, NAN}, options).index == 2);
