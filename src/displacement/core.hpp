@@ -41,8 +41,8 @@ std::unique_ptr<const Core<T>> make_toeplitz_like(Generators<T> x);
 /// D_x X - X Z_f.
 template <Scalar T>
 std::unique_ptr<const Core<T>> make_vandermonde_like(Generators<T> x);
-/// D_s X - X D_t.
+/// D_s X - X D_t; tolerance: see PlanOptions.
 template <Scalar T>
-std::unique_ptr<const Core<T>> make_cauchy_like(Generators<T> x);
+std::unique_ptr<const Core<T>> make_cauchy_like(Generators<T> x, double tolerance);
 
 }  // namespace structmat::displacement

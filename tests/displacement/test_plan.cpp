@@ -181,6 +181,26 @@ TEMPLATE_TEST_CASE("operators that lose part of the matrix are refused", "", flo
             .rfind("displacement::to_sylvester: both diagonals have a zero") == 0);
 }
 
+TEST_CASE("cauchy-like matrices with a tolerance") {
+  Random random(6);
+  const index_t m = 1500, n = 1700;
+  const auto x = random_generators(
+      ds::cauchy<double>(random_nodes<double>(m, random), random_nodes<double>(n, random)), m, n, 2,
+      random);
+  const auto v = random.array<double, 2>({n, 1});
+  const auto exact = ds::Plan<double>(x) * v, fast = ds::Plan<double>(x, {.tolerance = 1e-9}) * v;
+  for (index_t i = 0; i < m; ++i) {
+    double scale = 0;
+    for (index_t j = 0; j < n; ++j) {
+      double weight = 0;
+      for (index_t l = 0; l < 2; ++l) weight += std::abs(x.g(i, l)) * std::abs(x.h(j, l));
+      scale += weight * std::abs(v(j, 0)) /
+               std::abs(x.displacement.left.x[i] - x.displacement.right.x[j]);
+    }
+    if (!(std::abs(exact(i, 0) - fast(i, 0)) <= 1e-8 * scale)) FAIL_CHECK("row " << i);
+  }
+}
+
 TEST_CASE("large nodes and long rows neither overflow nor underflow") {
   // 1 / (x^n - f) V(x) Z_f(J h): rows decay from the right for large nodes.
   const index_t n = 4000;
