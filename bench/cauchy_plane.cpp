@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numbers>
 #include <random>
@@ -93,14 +94,15 @@ void plan_and_apply(benchmark::State& state) {
   state.SetLabel(names[kind]);
   state.counters["plan_s"] = plan_time;
   state.counters["apply_s"] = apply_time;
-  static std::map<std::vector<int64_t>, std::pair<double, double>> before;
-  const std::vector<int64_t> series{state.range(0), state.range(2), state.range(3), state.range(4)};
-  const std::pair<double, double> now{static_cast<double>(n), plan_time + apply_time};
-  if (const auto last = before.find(series); last != before.end()) {
-    state.counters["exponent"] =
-        std::log(now.second / last->second.second) / std::log(now.first / last->second.first);
+  // By size, for each series: a case is run several times before the one that counts.
+  static std::map<std::vector<int64_t>, std::map<index_t, double>> series;
+  auto& times = series[{state.range(0), state.range(2), k, state.range(4)}];
+  times[n] = plan_time + apply_time;
+  if (const auto now = times.find(n); now != times.begin()) {
+    const auto& [smaller, time] = *std::prev(now);
+    state.counters["exponent"] = std::log(now->second / time) /
+                                 std::log(static_cast<double>(n) / static_cast<double>(smaller));
   }
-  before[series] = now;
 }
 
 void cases(benchmark::internal::Benchmark* b) {

@@ -32,6 +32,20 @@
 #include "structmat/fft/plan.hpp"
 
 namespace structmat {
+
+namespace detail {
+/// Columns of a batch of matrices, (batch, n), from such a View or Array, or from one column (n).
+template <Scalar T, class X>
+View<const T, 2> columns_of(const X& x) {
+  const auto v = detail::to_view(x);
+  if constexpr (decltype(v)::rank == 1) {
+    return View<const T, 2>(v.data(), {1, v.extent(0)}, {0, v.stride(0)});
+  } else {
+    return v;
+  }
+}
+}  // namespace detail
+
 namespace toeplitz {
 
 /// The operator T^-1. Const use is safe from several threads. Movable.
@@ -47,9 +61,9 @@ class STRUCTMAT_EXPORT GohbergSemencul : public OperatorMembers<GohbergSemencul<
   /// first, last: (n) or (batch, n) in, the first and the last column of the inverse. Throws
   /// ShapeError; DomainError where x_0 = 0: T^-1 is not determined by these columns then.
   GohbergSemencul(View<const T, 2> first, View<const T, 2> last);
-  GohbergSemencul(View<const T, 1> first, View<const T, 1> last)
-      : GohbergSemencul(View<const T, 2>(first.data(), {1, first.extent(0)}, {0, first.stride(0)}),
-                        View<const T, 2>(last.data(), {1, last.extent(0)}, {0, last.stride(0)})) {}
+  template <detail::Operand X, detail::Operand Y>
+  GohbergSemencul(const X& first, const Y& last)
+      : GohbergSemencul(detail::columns_of<T>(first), detail::columns_of<T>(last)) {}
 
   index_t batch() const { return first_.extent(0); }
   index_t size() const { return first_.extent(1); }

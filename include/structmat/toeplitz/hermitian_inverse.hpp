@@ -62,11 +62,10 @@ class STRUCTMAT_EXPORT HermitianInverse : public OperatorMembers<HermitianInvers
   /// part, base < 0.
   explicit HermitianInverse(View<const T, 2> column, const HermitianOptions& options = {},
                             const exec::cpu& e = {});
-  explicit HermitianInverse(View<const T, 1> column, const HermitianOptions& options = {},
+  template <detail::Operand X>
+  explicit HermitianInverse(const X& column, const HermitianOptions& options = {},
                             const exec::cpu& e = {})
-      : HermitianInverse(
-            View<const T, 2>(column.data(), {1, column.extent(0)}, {0, column.stride(0)}), options,
-            e) {}
+      : HermitianInverse(detail::columns_of<T>(column), options, e) {}
 
   index_t batch() const { return column_.extent(0); }
   index_t size() const { return column_.extent(1); }
