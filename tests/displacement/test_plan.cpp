@@ -181,6 +181,22 @@ TEMPLATE_TEST_CASE("operators that lose part of the matrix are refused", "", flo
             .rfind("displacement::to_sylvester: both diagonals have a zero") == 0);
 }
 
+TEST_CASE("long toeplitz-like matrices: columns by products, entries one by one") {
+  // A prime: products in twice the length. A matrix of n^2 numbers would not fit into memory.
+  const index_t n = 200003;
+  Random random(7);
+  const ds::Plan<double> plan(random_generators(ds::toeplitz<double>(), n, n, 2, random));
+  const index_t column = 123456;
+  Array<double, 2> unit({n, 1});
+  unit(column, 0) = 1;
+  const auto y = plan * unit;
+  double norm = 0;
+  for (const double v : y) norm = std::hypot(norm, v);
+  for (const index_t i : {index_t(0), index_t(7), column - 1, column, column + 1, n - 1}) {
+    CHECK(std::abs(y(i, 0) - plan.entry(i, column)) <= 100 * epsilon<double> * norm);
+  }
+}
+
 TEST_CASE("cauchy-like matrices with a tolerance") {
   Random random(6);
   const index_t m = 1500, n = 1700;
