@@ -43,9 +43,12 @@ CauchyLike<std::complex<real_t<T>>> from_vandermonde(
   return c;
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                     \
-  template STRUCTMAT_EXPORT CauchyLike<std::complex<real_t<T>>> from_vandermonde<T>( \
-      const VandermondeView<T>&, std::type_identity_t<std::complex<real_t<T>>>);
+template <Scalar T>
+using ComplexCauchyLike = CauchyLike<displacement::complex_t<T>>;
+
+#define STRUCTMAT_INSTANTIATE(T)                                                                \
+  template STRUCTMAT_EXPORT ComplexCauchyLike<T> from_vandermonde<T>(const VandermondeView<T>&, \
+                                                                     displacement::complex_t<T>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::cauchy

@@ -72,12 +72,11 @@ class CauchyLikeCore final : public Core<T> {
 }  // namespace
 
 template <Scalar T>
-std::unique_ptr<const Core<T>> make_cauchy_like(Generators<T> x, double tolerance) {
+CorePointer<T> make_cauchy_like(Generators<T> x, double tolerance) {
   return std::make_unique<CauchyLikeCore<T>>(std::move(x), tolerance);
 }
 
-#define STRUCTMAT_INSTANTIATE(T) \
-  template std::unique_ptr<const Core<T>> make_cauchy_like<T>(Generators<T>, double);
+#define STRUCTMAT_INSTANTIATE(T) template CorePointer<T> make_cauchy_like<T>(Generators<T>, double);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::displacement

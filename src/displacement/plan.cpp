@@ -57,7 +57,7 @@ class Plan<T>::Part {
 
  private:
   bool transposed_ = false, flips_rows_ = false, flips_cols_ = false;
-  std::unique_ptr<const Core<T>> core_;
+  CorePointer<T> core_;
 };
 
 template <Scalar T>
