@@ -12,9 +12,12 @@ verify::Nearest<Cauchy<T>> from_dense(View<const T, 2> a, const verify::Entrywis
   return {deviation, Cauchy<T>(View<const T, 1>(found.s), View<const T, 1>(found.t))};
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                      \
-  template STRUCTMAT_EXPORT verify::Nearest<Cauchy<T>> from_dense<T>( \
-      View<const T, 2>, const verify::EntrywiseOptions&);
+template <Scalar T>
+using Nearest = verify::Nearest<Cauchy<T>>;
+
+#define STRUCTMAT_INSTANTIATE(T)                                       \
+  template STRUCTMAT_EXPORT Nearest<T> from_dense<T>(View<const T, 2>, \
+                                                     const verify::EntrywiseOptions&);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::cauchy

@@ -1,12 +1,13 @@
 // Cauchy-like matrices: X_ij = (sum_l g_il h_jl) / (s_i - t_j).
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include "core/instantiate.hpp"
 #include "core/product.hpp"
 #include "displacement/core.hpp"
-#include "structmat/cauchy/apply.hpp"
+#include "structmat/cauchy/plan.hpp"
 
 namespace structmat::displacement {
 namespace {
@@ -14,15 +15,18 @@ namespace {
 template <Scalar T>
 class CauchyLikeCore final : public Core<T> {
  public:
-  explicit CauchyLikeCore(Generators<T> x) : Core<T>(std::move(x)) { refuse_coincidence(); }
-
-  void apply(const exec::cpu& e, bool transposed, View<const T, 2> x, View<T, 2> y) const override {
+  CauchyLikeCore(Generators<T> x, double tolerance) : Core<T>(std::move(x)) {
+    refuse_coincidence();
     const index_t m = rows(), n = cols(), r = order();
     const CauchyLikeView<T> view{View<const T, 2>(s().data(), {1, m}),
                                  View<const T, 2>(t().data(), {1, n}),
                                  View<const T, 3>(this->x_.g.data(), {1, m, r}),
                                  View<const T, 3>(this->x_.h.data(), {1, n, r})};
-    structmat::apply(e, view, transposed ? Op::transpose : Op::none, as_batch(x), as_batch(y));
+    plan_.emplace(view, cauchy::PlanOptions{.tolerance = tolerance});
+  }
+
+  void apply(const exec::cpu& e, bool transposed, View<const T, 2> x, View<T, 2> y) const override {
+    structmat::apply(e, *plan_, transposed ? Op::transpose : Op::none, as_batch(x), as_batch(y));
   }
 
   T entry(index_t i, index_t j) const override {
@@ -61,17 +65,18 @@ class CauchyLikeCore final : public Core<T> {
       }
     }
   }
+
+  std::optional<CauchyPlan<T>> plan_;
 };
 
 }  // namespace
 
 template <Scalar T>
-std::unique_ptr<const Core<T>> make_cauchy_like(Generators<T> x) {
-  return std::make_unique<CauchyLikeCore<T>>(std::move(x));
+CorePointer<T> make_cauchy_like(Generators<T> x, double tolerance) {
+  return std::make_unique<CauchyLikeCore<T>>(std::move(x), tolerance);
 }
 
-#define STRUCTMAT_INSTANTIATE(T) \
-  template std::unique_ptr<const Core<T>> make_cauchy_like<T>(Generators<T>);
+#define STRUCTMAT_INSTANTIATE(T) template CorePointer<T> make_cauchy_like<T>(Generators<T>, double);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::displacement

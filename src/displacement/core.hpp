@@ -35,14 +35,17 @@ class Core {
   Generators<T> x_;
 };
 
+template <Scalar T>
+using CorePointer = std::unique_ptr<const Core<T>>;
+
 /// Z_e X - X Z_f.
 template <Scalar T>
-std::unique_ptr<const Core<T>> make_toeplitz_like(Generators<T> x);
+CorePointer<T> make_toeplitz_like(Generators<T> x);
 /// D_x X - X Z_f.
 template <Scalar T>
-std::unique_ptr<const Core<T>> make_vandermonde_like(Generators<T> x);
-/// D_s X - X D_t.
+CorePointer<T> make_vandermonde_like(Generators<T> x);
+/// D_s X - X D_t; tolerance: see PlanOptions.
 template <Scalar T>
-std::unique_ptr<const Core<T>> make_cauchy_like(Generators<T> x);
+CorePointer<T> make_cauchy_like(Generators<T> x, double tolerance);
 
 }  // namespace structmat::displacement

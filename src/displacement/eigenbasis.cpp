@@ -184,9 +184,12 @@ Array<T, 2> from_eigenbasis(const Operator<T>& a, View<const T, 2> b) {
   return eigenvectors(a, false, b);
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                                \
-  template STRUCTMAT_EXPORT Generators<complex_t<T>> diagonalise_left<T>(const Generators<T>&); \
-  template STRUCTMAT_EXPORT Generators<complex_t<T>> diagonalise_right<T>(const Generators<T>&);
+template <Scalar T>
+using ComplexGenerators = Generators<complex_t<T>>;
+
+#define STRUCTMAT_INSTANTIATE(T)                                                            \
+  template STRUCTMAT_EXPORT ComplexGenerators<T> diagonalise_left<T>(const Generators<T>&); \
+  template STRUCTMAT_EXPORT ComplexGenerators<T> diagonalise_right<T>(const Generators<T>&);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 #undef STRUCTMAT_INSTANTIATE
 

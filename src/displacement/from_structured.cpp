@@ -125,18 +125,17 @@ Generators<T> from_cauchy_like(const CauchyLikeView<T>& c, index_t batch) {
   return x;
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                                 \
-  template STRUCTMAT_EXPORT Generators<T> from_toeplitz<T>(                                      \
-      const ToeplitzView<T>&, Corners<std::type_identity_t<T>>, index_t);                        \
-  template STRUCTMAT_EXPORT Generators<T> from_hankel<T>(                                        \
-      const HankelView<T>&, Corners<std::type_identity_t<T>>, index_t);                          \
-  template STRUCTMAT_EXPORT Generators<T> from_circulant<T>(const CirculantView<T>&,             \
-                                                            std::type_identity_t<T>, index_t);   \
-  template STRUCTMAT_EXPORT Generators<T> from_skew_circulant<T>(                                \
-      const SkewCirculantView<T>&, std::type_identity_t<T>, index_t);                            \
-  template STRUCTMAT_EXPORT Generators<T> from_vandermonde<T>(const VandermondeView<T>&,         \
-                                                              std::type_identity_t<T>, index_t); \
-  template STRUCTMAT_EXPORT Generators<T> from_cauchy<T>(const CauchyView<T>&, index_t);         \
+#define STRUCTMAT_INSTANTIATE(T)                                                                  \
+  template STRUCTMAT_EXPORT Generators<T> from_toeplitz<T>(const ToeplitzView<T>&, Corners<T>,    \
+                                                           index_t);                              \
+  template STRUCTMAT_EXPORT Generators<T> from_hankel<T>(const HankelView<T>&, Corners<T>,        \
+                                                         index_t);                                \
+  template STRUCTMAT_EXPORT Generators<T> from_circulant<T>(const CirculantView<T>&, T, index_t); \
+  template STRUCTMAT_EXPORT Generators<T> from_skew_circulant<T>(const SkewCirculantView<T>&, T,  \
+                                                                 index_t);                        \
+  template STRUCTMAT_EXPORT Generators<T> from_vandermonde<T>(const VandermondeView<T>&, T,       \
+                                                              index_t);                           \
+  template STRUCTMAT_EXPORT Generators<T> from_cauchy<T>(const CauchyView<T>&, index_t);          \
   template STRUCTMAT_EXPORT Generators<T> from_cauchy_like<T>(const CauchyLikeView<T>&, index_t);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 

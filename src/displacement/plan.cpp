@@ -14,7 +14,7 @@ namespace structmat::displacement {
 template <Scalar T>
 class Plan<T>::Part {
  public:
-  explicit Part(const Generators<T>& given) {
+  Part(const Generators<T>& given, const PlanOptions& options) {
     Generators<T> x = to_sylvester(given);
     // A shift on the left of a diagonal: the transpose has them the other way round.
     transposed_ = x.displacement.left.kind != OperatorKind::diagonal &&
@@ -26,7 +26,7 @@ class Plan<T>::Part {
     if (flips_cols_) x = reverse_columns(x);
     const bool left_diagonal = x.displacement.left.kind == OperatorKind::diagonal,
                right_diagonal = x.displacement.right.kind == OperatorKind::diagonal;
-    core_ = right_diagonal  ? make_cauchy_like(std::move(x))
+    core_ = right_diagonal  ? make_cauchy_like(std::move(x), options.tolerance)
             : left_diagonal ? make_vandermonde_like(std::move(x))
                             : make_toeplitz_like(std::move(x));
   }
@@ -57,17 +57,18 @@ class Plan<T>::Part {
 
  private:
   bool transposed_ = false, flips_rows_ = false, flips_cols_ = false;
-  std::unique_ptr<const Core<T>> core_;
+  CorePointer<T> core_;
 };
 
 template <Scalar T>
-Plan<T>::Plan(const Generators<T>& x) : rows_(x.rows()), cols_(x.cols()) {
+Plan<T>::Plan(const Generators<T>& x, const PlanOptions& options)
+    : rows_(x.rows()), cols_(x.cols()) {
   require_valid("displacement::Plan", x);
-  parts_.push_back(std::make_shared<const Part>(x));
+  parts_.push_back(std::make_shared<const Part>(x, options));
 }
 
 template <Scalar T>
-Plan<T>::Plan(const std::vector<Generators<T>>& batch) {
+Plan<T>::Plan(const std::vector<Generators<T>>& batch, const PlanOptions& options) {
   const auto shape = [](const Generators<T>& x) {
     return std::to_string(x.rows()) + " x " + std::to_string(x.cols());
   };
@@ -81,7 +82,7 @@ Plan<T>::Plan(const std::vector<Generators<T>>& batch) {
       throw ShapeError("displacement::Plan: the first matrix is " + shape(batch[0]) +
                        ", another one is " + shape(x));
     }
-    parts_.push_back(std::make_shared<const Part>(x));
+    parts_.push_back(std::make_shared<const Part>(x, options));
   }
 }
 

@@ -200,12 +200,11 @@ class ToeplitzLike final : public Core<T> {
 }  // namespace
 
 template <Scalar T>
-std::unique_ptr<const Core<T>> make_toeplitz_like(Generators<T> x) {
+CorePointer<T> make_toeplitz_like(Generators<T> x) {
   return std::make_unique<ToeplitzLike<T>>(std::move(x));
 }
 
-#define STRUCTMAT_INSTANTIATE(T) \
-  template std::unique_ptr<const Core<T>> make_toeplitz_like<T>(Generators<T>);
+#define STRUCTMAT_INSTANTIATE(T) template CorePointer<T> make_toeplitz_like<T>(Generators<T>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::displacement

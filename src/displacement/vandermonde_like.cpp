@@ -177,12 +177,11 @@ class VandermondeLike final : public Core<T> {
 }  // namespace
 
 template <Scalar T>
-std::unique_ptr<const Core<T>> make_vandermonde_like(Generators<T> x) {
+CorePointer<T> make_vandermonde_like(Generators<T> x) {
   return std::make_unique<VandermondeLike<T>>(std::move(x));
 }
 
-#define STRUCTMAT_INSTANTIATE(T) \
-  template std::unique_ptr<const Core<T>> make_vandermonde_like<T>(Generators<T>);
+#define STRUCTMAT_INSTANTIATE(T) template CorePointer<T> make_vandermonde_like<T>(Generators<T>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::displacement

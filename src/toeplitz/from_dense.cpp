@@ -35,12 +35,19 @@ verify::Nearest<Circulant<T>> circulant::from_dense(View<const T, 2> a,
   return nearest(found, Circulant<T>(View<const T, 1>(found.column)));
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                    \
-  template STRUCTMAT_EXPORT verify::Nearest<Toeplitz<T>> toeplitz::from_dense<T>(   \
-      View<const T, 2>, const verify::EntrywiseOptions&);                           \
-  template STRUCTMAT_EXPORT verify::Nearest<Hankel<T>> hankel::from_dense<T>(       \
-      View<const T, 2>, const verify::EntrywiseOptions&);                           \
-  template STRUCTMAT_EXPORT verify::Nearest<Circulant<T>> circulant::from_dense<T>( \
+template <Scalar T>
+using NearestToeplitz = verify::Nearest<Toeplitz<T>>;
+template <Scalar T>
+using NearestHankel = verify::Nearest<Hankel<T>>;
+template <Scalar T>
+using NearestCirculant = verify::Nearest<Circulant<T>>;
+
+#define STRUCTMAT_INSTANTIATE(T)                                          \
+  template STRUCTMAT_EXPORT NearestToeplitz<T> toeplitz::from_dense<T>(   \
+      View<const T, 2>, const verify::EntrywiseOptions&);                 \
+  template STRUCTMAT_EXPORT NearestHankel<T> hankel::from_dense<T>(       \
+      View<const T, 2>, const verify::EntrywiseOptions&);                 \
+  template STRUCTMAT_EXPORT NearestCirculant<T> circulant::from_dense<T>( \
       View<const T, 2>, const verify::EntrywiseOptions&);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 

@@ -13,9 +13,12 @@ verify::Nearest<Vandermonde<T>> from_dense(View<const T, 2> a,
   return {static_cast<const verify::Deviation&>(found), std::move(v)};
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                           \
-  template STRUCTMAT_EXPORT verify::Nearest<Vandermonde<T>> from_dense<T>( \
-      View<const T, 2>, const verify::EntrywiseOptions&);
+template <Scalar T>
+using Nearest = verify::Nearest<Vandermonde<T>>;
+
+#define STRUCTMAT_INSTANTIATE(T)                                       \
+  template STRUCTMAT_EXPORT Nearest<T> from_dense<T>(View<const T, 2>, \
+                                                     const verify::EntrywiseOptions&);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::vandermonde

@@ -181,6 +181,42 @@ TEMPLATE_TEST_CASE("operators that lose part of the matrix are refused", "", flo
             .rfind("displacement::to_sylvester: both diagonals have a zero") == 0);
 }
 
+TEST_CASE("long toeplitz-like matrices: columns by products, entries one by one") {
+  // A prime: products in twice the length. A matrix of n^2 numbers would not fit into memory.
+  const index_t n = 200003;
+  Random random(7);
+  const ds::Plan<double> plan(random_generators(ds::toeplitz<double>(), n, n, 2, random));
+  const index_t column = 123456;
+  Array<double, 2> unit({n, 1});
+  unit(column, 0) = 1;
+  const auto y = plan * unit;
+  double norm = 0;
+  for (const double v : y) norm = std::hypot(norm, v);
+  for (const index_t i : {index_t(0), index_t(7), column - 1, column, column + 1, n - 1}) {
+    CHECK(std::abs(y(i, 0) - plan.entry(i, column)) <= 100 * epsilon<double> * norm);
+  }
+}
+
+TEST_CASE("cauchy-like matrices with a tolerance") {
+  Random random(6);
+  const index_t m = 1500, n = 1700;
+  const auto x = random_generators(
+      ds::cauchy<double>(random_nodes<double>(m, random), random_nodes<double>(n, random)), m, n, 2,
+      random);
+  const auto v = random.array<double, 2>({n, 1});
+  const auto exact = ds::Plan<double>(x) * v, fast = ds::Plan<double>(x, {.tolerance = 1e-9}) * v;
+  for (index_t i = 0; i < m; ++i) {
+    double scale = 0;
+    for (index_t j = 0; j < n; ++j) {
+      double weight = 0;
+      for (index_t l = 0; l < 2; ++l) weight += std::abs(x.g(i, l)) * std::abs(x.h(j, l));
+      scale += weight * std::abs(v(j, 0)) /
+               std::abs(x.displacement.left.x[i] - x.displacement.right.x[j]);
+    }
+    if (!(std::abs(exact(i, 0) - fast(i, 0)) <= 1e-8 * scale)) FAIL_CHECK("row " << i);
+  }
+}
+
 TEST_CASE("large nodes and long rows neither overflow nor underflow") {
   // 1 / (x^n - f) V(x) Z_f(J h): rows decay from the right for large nodes.
   const index_t n = 4000;

@@ -25,6 +25,12 @@
 
 namespace structmat::displacement {
 
+struct PlanOptions {
+  /// Cauchy-like matrices: what a product may lose, relative to sum |g| |h| |x| / |s - t|, for which it
+  /// takes time O((m + n) r) on a line or in the plane (cauchy/plan.hpp). 0: sums pair by pair.
+  double tolerance = 0;
+};
+
 /// A batch of matrices of one shape, each given by generators. Immutable; copies share the memory; const
 /// use is safe from several threads.
 template <Scalar T>
@@ -36,9 +42,9 @@ class STRUCTMAT_EXPORT Plan : public OperatorMembers<Plan<T>, T> {
   /// (Toeplitz-like), O((m + n) log(m + n) + m r) (others). Throws ShapeError; DomainError where the
   /// displacement operator is singular to working precision, so that the generators do not determine
   /// X: for shifts, m = n, where e = f; for a node x_i that is an n-th root of f; for s_i = t_j.
-  explicit Plan(const Generators<T>& x);
+  explicit Plan(const Generators<T>& x, const PlanOptions& options = {});
   /// Throws ShapeError where shapes differ.
-  explicit Plan(const std::vector<Generators<T>>& batch);
+  explicit Plan(const std::vector<Generators<T>>& batch, const PlanOptions& options = {});
 
   const Plan& view() const { return *this; }
   index_t batch() const { return index_t(parts_.size()); }
@@ -58,7 +64,7 @@ class STRUCTMAT_EXPORT Plan : public OperatorMembers<Plan<T>, T> {
 /// x: (batch, n, k) in, y: (batch, m, k) out (exchanged for the transpose), any strides; a batch
 /// extent 1 of X or x is broadcast; no overlap. Cost, a right-hand side: Toeplitz-like 2 r + 2 complex
 /// transforms of length n (real data: 2 ceil(r / 2) + 2; twice the length where n has prime factors
-/// above 7 or a corner is not of modulus about 1); Vandermonde-like O(m n r); Cauchy-like O(m n r).
+/// above 7 or a corner is not of modulus about 1); Vandermonde-like O(m n r); Cauchy-like O(m n r), or with a tolerance that of a CauchyPlan.
 /// Workspace: six vectors a thread. Accuracy: normwise, c log(n) eps sum_j ||Z_e(g'_j)||_2
 /// ||Z_f(J h_j)||_2 ||x||_2 (Toeplitz-like); Cauchy-like componentwise, (n + r + 8) eps sum |g| |h| |x|
 /// / |s - t|; Vandermonde-like between the two. The bits do not depend on the number of threads.
