@@ -44,9 +44,14 @@ auto gap(const Cell& a, const Cell& b) {
   return std::max(a.low - b.high, b.low - a.high);
 }
 
+/// A half width from here on maps to [-1, 1] with all digits.
+template <RealScalar R>
+inline constexpr R least_half = std::numeric_limits<R>::min() / epsilon<R>;
+
 /// Is `other` so far from the cell that proxies may stand for it?
 template <class Cell>
 bool is_apart(const Cell& cell, const Cell& other, double opening) {
+  if (cell.half > 0 && cell.half < least_half<std::decay_t<decltype(cell.half)>>) return false;
   const auto distance = std::max(other.low - cell.center, cell.center - other.high);
   return distance > 0 && static_cast<double>(distance) >= opening * static_cast<double>(cell.half);
 }
@@ -166,7 +171,7 @@ struct Line<R>::Sweep {
   R* proxies_at(index_t c) { return proxies.data() + c * columns * order; }
   R* coefficients_at(index_t c) { return coefficients.data() + c * columns * order; }
 
-  static R inverse(R half) { return half > 0 ? 1 / half : R{0}; }
+  static R inverse(R half) { return half >= 4 * std::numeric_limits<R>::min() ? 1 / half : R{0}; }
   static ScaledPoints<R> points_of(const LineTree<R>& tree, const Cell& cell) {
     return {tree.nodes.data() + cell.begin, cell.size(), -cell.center, R{1}, inverse(cell.half)};
   }

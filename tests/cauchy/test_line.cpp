@@ -56,6 +56,11 @@ std::vector<Nodes<double>> node_sets(index_t m, index_t n) {
   near.name = "targets 1e-15 from sources";
   for (index_t i = 0; i < std::min(m, n); ++i) near.s[i] = near.t[i] * (1 + 4e-16) + 1e-15;
   sets.push_back(near);
+  auto narrow = sets[0];
+  narrow.name = "two clusters narrower than the smallest normal number";
+  for (double& v : narrow.s) v = 1e-300 + 1e-309 * v;
+  for (double& v : narrow.t) v = 3e-300 + 1e-309 * v;
+  sets.push_back(narrow);
   auto same = sets[0];
   same.name = "all sources in one place";
   for (double& v : same.t) v = 0.25;
