@@ -161,6 +161,10 @@ TEST_CASE("the work on a line grows with the number of nodes and not faster") {
     CHECK(pairs.second <= 1.5 * pairs.first);
     CHECK(pairs.second <= 1000);
   }
+  // Nor does it grow without bounds with a tolerance below what rounding allows.
+  const auto nodes = placed<double>("", 30000, 30000, uniform);
+  const cauchy::Line<double> line({}, nodes.s, nodes.t, 1e-200, Coincidence::skip);
+  CHECK(line.pairs() <= 1000 * index_t{30000});
   // Coincidences that are skipped cost nothing.
   CHECK(work(90000, [](double, double) { return 1.0; }) == 0);
 }
