@@ -24,7 +24,7 @@ class Chebyshev {
   /// order: a multiple of lanes<R>, at most max_order.
   explicit Chebyshev(index_t order);
 
-  static constexpr index_t max_order = 48;
+  static constexpr index_t max_order = 32;
 
   index_t order() const { return points_.extent(0); }
   const R* points() const { return points_.data(); }

@@ -19,23 +19,25 @@ constexpr index_t cells_together = 16;
 constexpr double wanted_opening = 2.5;
 constexpr double least_opening = 1.9;
 
-/// Both sides are interpolated, each on all levels, with errors that fall quickly with the distance:
-/// 10 covers the sum. rho^-p <= tolerance / 10.
-double digits(double tolerance) {
-  return std::log(10 / tolerance);
+/// -log of what rho^-p must reach. Both sides are interpolated, each on all levels, with errors that
+/// fall quickly with the distance: 10 covers the sum. Less than eps cannot be had.
+template <RealScalar R>
+double wanted_digits(double tolerance) {
+  return std::log(10 / std::max(tolerance, static_cast<double>(epsilon<R>)));
 }
 
 template <RealScalar R>
 index_t order_for(double tolerance) {
   const double rho = wanted_opening + std::sqrt(wanted_opening * wanted_opening - 1);
-  const auto terms = static_cast<index_t>(std::ceil(digits(tolerance) / std::log(rho)));
+  const auto terms = static_cast<index_t>(std::ceil(wanted_digits<R>(tolerance) / std::log(rho)));
   const index_t vectors = (terms + lanes<R> - 1) / lanes<R>;
-  return std::min(vectors * lanes<R>, Chebyshev<R>::max_order);
+  return vectors * lanes<R>;
 }
 
 /// What the order, rounded up to whole vectors, allows.
+template <RealScalar R>
 double opening_for(double tolerance, index_t order) {
-  const double rho = std::exp(digits(tolerance) / static_cast<double>(order));
+  const double rho = std::exp(wanted_digits<R>(tolerance) / static_cast<double>(order));
   return std::max(least_opening, (rho + 1 / rho) / 2);
 }
 
@@ -44,9 +46,14 @@ auto gap(const Cell& a, const Cell& b) {
   return std::max(a.low - b.high, b.low - a.high);
 }
 
+/// A half width from here on maps to [-1, 1] with all digits.
+template <RealScalar R>
+inline constexpr R least_half = std::numeric_limits<R>::min() / epsilon<R>;
+
 /// Is `other` so far from the cell that proxies may stand for it?
 template <class Cell>
 bool is_apart(const Cell& cell, const Cell& other, double opening) {
+  if (cell.half > 0 && cell.half < least_half<std::decay_t<decltype(cell.half)>>) return false;
   const auto distance = std::max(other.low - cell.center, cell.center - other.high);
   return distance > 0 && static_cast<double>(distance) >= opening * static_cast<double>(cell.half);
 }
@@ -166,7 +173,7 @@ struct Line<R>::Sweep {
   R* proxies_at(index_t c) { return proxies.data() + c * columns * order; }
   R* coefficients_at(index_t c) { return coefficients.data() + c * columns * order; }
 
-  static R inverse(R half) { return half > 0 ? 1 / half : R{0}; }
+  static R inverse(R half) { return half >= 4 * std::numeric_limits<R>::min() ? 1 / half : R{0}; }
   static ScaledPoints<R> points_of(const LineTree<R>& tree, const Cell& cell) {
     return {tree.nodes.data() + cell.begin, cell.size(), -cell.center, R{1}, inverse(cell.half)};
   }
@@ -233,7 +240,7 @@ template <RealScalar R>
 Line<R>::Line(const exec::cpu& e, const View<const R, 1>& s, const View<const R, 1>& t,
               double tolerance, Coincidence coincidence, index_t batch)
     : chebyshev_(order_for<R>(tolerance)) {
-  opening_ = opening_for(tolerance, chebyshev_.order());
+  opening_ = opening_for<R>(tolerance, chebyshev_.order());
   parallel_for(team_for(e.threads, s.extent(0) + t.extent(0)), 2, [&](index_t side) {
     (side == 0 ? rows_ : cols_) = LineTree<R>(side == 0 ? s : t, side == 0 ? "s" : "t", leaf_size);
   });

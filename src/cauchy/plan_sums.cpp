@@ -10,7 +10,7 @@ namespace {
 template <Scalar T>
 View<const real_t<T>, 1> parts(const View<const T, 1>& nodes, bool imaginary) {
   using R = real_t<T>;
-  constexpr index_t reals = sizeof(T) / sizeof(R);
+  constexpr index_t reals = is_complex_v<T> ? 2 : 1;
   const R* data = reinterpret_cast<const R*>(nodes.data());
   return {data ? data + (imaginary ? 1 : 0) : data, nodes.extents(), {reals * nodes.stride(0)}};
 }

@@ -56,6 +56,11 @@ std::vector<Nodes<double>> node_sets(index_t m, index_t n) {
   near.name = "targets 1e-15 from sources";
   for (index_t i = 0; i < std::min(m, n); ++i) near.s[i] = near.t[i] * (1 + 4e-16) + 1e-15;
   sets.push_back(near);
+  auto narrow = sets[0];
+  narrow.name = "two clusters narrower than the smallest normal number";
+  for (double& v : narrow.s) v = 1e-300 + 1e-309 * v;
+  for (double& v : narrow.t) v = 3e-300 + 1e-309 * v;
+  sets.push_back(narrow);
   auto same = sets[0];
   same.name = "all sources in one place";
   for (double& v : same.t) v = 0.25;
@@ -156,6 +161,10 @@ TEST_CASE("the work on a line grows with the number of nodes and not faster") {
     CHECK(pairs.second <= 1.5 * pairs.first);
     CHECK(pairs.second <= 1000);
   }
+  // Nor does it grow without bounds with a tolerance below what rounding allows.
+  const auto nodes = placed<double>("", 30000, 30000, uniform);
+  const cauchy::Line<double> line({}, nodes.s, nodes.t, 1e-200, Coincidence::skip);
+  CHECK(line.pairs() <= 1000 * index_t{30000});
   // Coincidences that are skipped cost nothing.
   CHECK(work(90000, [](double, double) { return 1.0; }) == 0);
 }

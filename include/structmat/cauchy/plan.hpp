@@ -21,7 +21,7 @@ enum class Method {
 
 struct PlanOptions {
   /// What a product may lose beside rounding, relative to sum_j |x_j| / |s_i - t_j|. 0: nothing, so
-  /// that sums are taken pair by pair.
+  /// that sums are taken pair by pair. Less than eps is taken as eps.
   double tolerance = 0;
   Method method = Method::automatic;
 };
