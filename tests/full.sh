@@ -9,7 +9,8 @@ for preset in release debug asan; do
     for openmp in OFF ON; do
       build=build/full/$preset-shared_$shared-openmp_$openmp
       printf '\n==== %s\n' "$build"
-      cmake --preset "$preset" -B "$build" -DBUILD_SHARED_LIBS=$shared -DSTRUCTMAT_OPENMP=$openmp
+      cmake --preset "$preset" -B "$build" -DBUILD_SHARED_LIBS=$shared -DSTRUCTMAT_OPENMP=$openmp \
+        -DSTRUCTMAT_INSTRUMENT_TESTS=ON
       cmake --build "$build"
       ctest --test-dir "$build" --output-on-failure --no-tests=error
     done

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
 
 #include "core/instantiate.hpp"
-#include "source.hpp"
+#include "io/generator_reader.hpp"
 #include "structmat/io/safetensors.hpp"
 
 namespace structmat::io {
 namespace {
+
+using detail::Reader;
 
 constexpr const char* read_operation = "io::read_generators";
 constexpr const char* write_operation = "io::write_generators";
@@ -35,64 +36,6 @@ std::map<std::string, std::string> metadata_of() {
           {dtype_key, std::string(dtype_name<typename M::value_type>())},
           {form_key, is_quasiseparable<M> ? "exclusive" : "inclusive"}};
 }
-
-/// One file to be read.
-class Reader {
- public:
-  Reader(const Safetensors& file, const std::string& name)
-      : file_(file), source_{read_operation, name} {}
-
-  [[noreturn]] void fail(const std::string& place, const std::string& reason) const {
-    source_.fail(place, reason);
-  }
-
-  const std::string& metadata(const char* key) const {
-    const auto at = file_.metadata().find(key);
-    if (at == file_.metadata().end()) fail("metadata " + std::string(key), "missing");
-    return at->second;
-  }
-
-  template <class T, int Rank>
-  Array<T, Rank> take(const std::string& name) {
-    taken_.insert(name);
-    if (!file_.contains(name)) fail("tensor " + name, "missing");
-    try {
-      return file_.read<T, Rank>(name);
-    } catch (const Unsupported& e) {
-      throw FileError(e.what());
-    } catch (const ShapeError& e) {
-      throw FileError(e.what());
-    }
-  }
-
-  std::vector<index_t> integers(const std::string& name) {
-    const Array<index_t, 1> values = take<index_t, 1>(name);
-    return {values.begin(), values.end()};
-  }
-
-  /// action(operation), whose ShapeErrors become errors of this file.
-  template <class Action>
-  void checked(const Action& action) const {
-    try {
-      action((std::string(read_operation) + ": " + source_.name + ", tensor").c_str());
-    } catch (const ShapeError& e) {
-      throw FileError(e.what());
-    }
-  }
-
-  void require_nothing_else() const {
-    for (const auto& [name, info] : file_.tensors()) {
-      if (!taken_.contains(name)) {
-        fail("tensor " + detail::excerpt(name), "generators of this kind have no such tensor");
-      }
-    }
-  }
-
- private:
-  const Safetensors& file_;
-  detail::Source source_;
-  std::set<std::string> taken_;
-};
 
 Partition read_partition(Reader& reader) {
   Partition partition{reader.integers("offsets")};
@@ -252,7 +195,7 @@ AnyGenerators read_alternative(Reader& reader) {
 }
 
 AnyGenerators from_safetensors(const Safetensors& file, const std::string& name) {
-  Reader reader(file, name);
+  Reader reader(file, read_operation, name);
   return read_alternative(reader);
 }
 

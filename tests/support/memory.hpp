@@ -8,11 +8,8 @@
 
 namespace structmat::test {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool memory_is_instrumented = true;
-#else
-inline constexpr bool memory_is_instrumented = false;
-#endif
+/// Sanitizers keep memory of their own.
+inline constexpr bool memory_is_instrumented = STRUCTMAT_SANITIZED;
 
 /// Lets the peak start from what is in use now (Linux). False where that cannot be done.
 inline bool restart_peak_memory() {

@@ -255,4 +255,22 @@ std::optional<Matrix<F>> inverse(const Matrix<F>& a) {
   return std::move(e.transform);
 }
 
+/// C and R with X = C R, where the columns of C and the rows of R are independent.
+template <Field F>
+struct RankFactors {
+  Matrix<F> left, right;
+};
+
+/// Rank factorisation: C is in column echelon form and R consists of rows of X.
+/// O(m n r) operations for X of m x n and rank r.
+template <Field F>
+RankFactors<F> rank_factors(const Matrix<F>& x) {
+  const Echelon<F> e = echelon(x.transposed());
+  Matrix<F> rows(x.field(), e.rank(), x.cols());
+  for (index_t l = 0; l < e.rank(); ++l) {
+    for (index_t j = 0; j < x.cols(); ++j) rows(l, j) = x(e.columns[l], j);
+  }
+  return {e.reduced.transposed(), std::move(rows)};
+}
+
 }  // namespace structmat::exact

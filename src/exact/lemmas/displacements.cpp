@@ -1,6 +1,6 @@
 // Displacement ranks of the classical families, of their sums, products and inverses.
 #include "exact/lemmas/model.hpp"
-#include "structmat/exact/displacement.hpp"
+#include "structmat/exact/displacement_algebra.hpp"
 
 namespace structmat::exact {
 namespace {
@@ -25,6 +25,17 @@ void disturb(const Workbench<F>& w, Matrix<F>& m, Case c) {
     auto& entry = m(m.rows() / 2, m.cols() / 2);
     entry = w.field.add(entry, w.integer(1));
   }
+}
+
+/// 1 / (s_i - t_j)
+template <Field F>
+Matrix<F> cauchy(const Workbench<F>& w, const std::vector<typename F::Element>& s,
+                 const std::vector<typename F::Element>& t) {
+  Matrix<F> m = w.zeros(index_t(s.size()), index_t(t.size()));
+  for (index_t i = 0; i < m.rows(); ++i) {
+    for (index_t j = 0; j < m.cols(); ++j) m(i, j) = w.field.invert(w.field.subtract(s[i], t[j]));
+  }
+  return m;
 }
 
 std::vector<Lemma> families() {
@@ -52,16 +63,9 @@ std::vector<Lemma> families() {
              "D_x shifts the columns by one: only the last column of the difference is not zero.",
              "one entry that is no power of its node"},
             [](auto& w, Case c) {
-              auto v = w.zeros(c.n, c.n);
               std::vector<std::remove_cvref_t<decltype(w.nonzero())>> x(c.n, w.integer(0));
-              for (index_t i = 0; i < c.n; ++i) {
-                x[i] = w.field.random(w.engine);
-                auto power = w.integer(1);
-                for (index_t j = 0; j < c.n; ++j) {
-                  v(i, j) = power;
-                  power = w.field.multiply(power, x[i]);
-                }
-              }
+              for (auto& node : x) node = w.field.random(w.engine);
+              auto v = vandermonde_matrix(w.field, x, c.n);
               disturb(w, v, c);
               return w.rank_of(w.diagonal(x) * v - v * cyclic(w, c.n, 2)) <= 1;
             }));
@@ -70,14 +74,95 @@ std::vector<Lemma> families() {
              "Every entry of the difference is 1.", "one entry changed"},
             [](auto& w, Case c) {
               const auto s = w.nodes(c.n), t = w.nodes(c.n, s);
-              auto m = w.zeros(c.n, c.n);
-              for (index_t i = 0; i < c.n; ++i) {
-                for (index_t j = 0; j < c.n; ++j)
-                  m(i, j) = w.field.invert(w.field.subtract(s[i], t[j]));
-              }
+              auto m = cauchy(w, s, t);
               disturb(w, m, c);
               return w.rank_of(w.diagonal(s) * m - m * w.diagonal(t)) <= 1;
             }));
+  return result;
+}
+
+/// (sum_l g_il h_jl) / (s_i - t_j) with random generators.
+template <Field F>
+Matrix<F> cauchy_like(Workbench<F>& w, const std::vector<typename F::Element>& s,
+                      const std::vector<typename F::Element>& t, index_t order) {
+  return hadamard(w.low_rank(index_t(s.size()), index_t(t.size()), order), cauchy(w, s, t));
+}
+
+/// prod_k (z - y_k) over all y_k but the one at `without`.
+template <Field F>
+typename F::Element node_polynomial(const F& field, const typename F::Element& z,
+                                    const std::vector<typename F::Element>& y,
+                                    index_t without = -1) {
+  auto value = field.from_integer(1);
+  for (index_t k = 0; k < index_t(y.size()); ++k) {
+    if (k != without) value = field.multiply(value, field.subtract(z, y[k]));
+  }
+  return value;
+}
+
+/// What generators are good for: a matrix from them, products of Cauchy-like matrices, changes of
+/// family.
+std::vector<Lemma> representations() {
+  std::vector<Lemma> result;
+  result.push_back(
+      lemma({"circulant-decomposition",
+             "If Z_1 X - X Z_-1 = G H^T, then 2 X = sum_j Z_1(g_j) Z_-1(J h_j): circulant times "
+             "skew-circulant matrices.",
+             "sum_k Z_1^{n-1-k} (Z_1 X - X Z_-1) Z_-1^k = Z_1^n X - X Z_-1^n = 2 X.",
+             "circulant factors on both sides"},
+            [](auto& w, Case c) {
+              const auto x = w.random(c.n, c.n);
+              const auto image =
+                  displaced(Displacement::sylvester, cyclic(w, c.n, 1), x, cyclic(w, c.n, -1));
+              auto sum = w.zeros(c.n, c.n);
+              for (index_t j = 0; j < c.n; ++j) {  // H = I
+                const auto h = w.flip(c.n).block(0, c.n, j, j + 1);
+                sum = sum + corner_circulant(image.block(0, c.n, j, j + 1), w.integer(1)) *
+                                corner_circulant(h, w.integer(c.broken != 0 ? 1 : -1));
+              }
+              return w.equal(sum, w.scaled(w.integer(2), x));
+            }));
+  result.push_back(lemma(
+      {"cauchy-like-product",
+       "If D_s X - X D_t has rank r and D_t Y - Y D_u rank q, then D_s X Y - X Y D_u has rank r + "
+       "q "
+       "at most.",
+       "D_s X Y - X Y D_u = (D_s X - X D_t) Y + X (D_t Y - Y D_u).",
+       "one node in the middle that differs between the factors"},
+      [](auto& w, Case c) {
+        const auto t = w.nodes(c.n), s = w.nodes(c.n, t), u = w.nodes(c.n, t);
+        auto other = t;
+        if (c.broken != 0) {
+          auto known = t;
+          known.insert(known.end(), u.begin(), u.end());
+          other[0] = w.nodes(1, known)[0];
+        }
+        const auto product = cauchy_like(w, s, t, c.order) * cauchy_like(w, other, u, c.order);
+        return w.rank_of(w.diagonal(s) * product - product * w.diagonal(u)) <= 2 * c.order;
+      }));
+  result.push_back(lemma(
+      {"vandermonde-to-cauchy",
+       "V(x) = diag(l(x_i)) C(x, y) diag(1 / l'(y_j)) V(y) for distinct nodes y, C_ij = 1 / (x_i - "
+       "y_j), l(z) = prod_k (z - y_k): with roots of unity for y, a Vandermonde matrix is a Cauchy "
+       "matrix between diagonals, times a Fourier transform.",
+       "Lagrange interpolation of the powers at y.", "one entry of V(y) changed"},
+      [](auto& w, Case c) {
+        constexpr index_t most = 8;  // beyond, interpolation loses all figures in double
+        const index_t n = std::min(c.n, most);
+        const auto y = w.nodes(n), x = w.nodes(n, y);
+        auto m = cauchy(w, x, y);
+        for (index_t i = 0; i < n; ++i) {
+          for (index_t j = 0; j < n; ++j) {
+            const auto weight =
+                w.field.multiply(node_polynomial(w.field, x[i], y),
+                                 w.field.invert(node_polynomial(w.field, y[j], y, j)));
+            m(i, j) = w.field.multiply(m(i, j), weight);
+          }
+        }
+        auto v = vandermonde_matrix(w.field, y, n);
+        disturb(w, v, c);
+        return w.equal(m * v, vandermonde_matrix(w.field, x, n));
+      }));
   return result;
 }
 
@@ -151,6 +236,7 @@ std::vector<Lemma> displacement_lemmas() {
         return toeplitz_rank(w, sub) <= toeplitz_rank(w, t) + 2;
       },
       LemmaSizes{.breaking = [](index_t) { return index_t(23); }}));
+  for (Lemma& l : representations()) result.push_back(std::move(l));
   return result;
 }
 
