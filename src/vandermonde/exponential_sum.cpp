@@ -109,9 +109,10 @@ void real_exponential_sum(const exec::cpu& e, const LogVandermondeView<T>& matri
   constexpr auto operation = "vandermonde::real_exponential_sum";
   using R = real_t<T>;
   const auto m = vandermonde::checked(matrix, operation);
-  const auto same_shape = View<T, 3>(reinterpret_cast<T*>(y.data()), y.extents(), {0, 0, 0});
-  const index_t batch =
-      detail::check_operands(operation, m.batch(), m.rows(), m.cols(), c, same_shape);
+  // The check compares operands of one type; overlaps do not depend on it.
+  const View<T, 3> shape(nullptr, y.extents());
+  const index_t batch = detail::check_operands(operation, m.batch(), m.rows(), m.cols(), c, shape);
+  if (overlaps(c, y)) throw DomainError(std::string(operation) + ": c and y overlap in memory");
   over_poles<T, R>(e.threads, m, T{2}, c.broadcast(0, batch), y);
 }
 

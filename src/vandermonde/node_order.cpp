@@ -16,17 +16,14 @@ struct Scaled {
   long exponent = 0;
 
   void multiply(double factor) {
-    int e = 0;
-    mantissa = std::frexp(mantissa * std::frexp(factor, &e), &exponent_step);
-    exponent += e + exponent_step;
+    int of_factor = 0, of_product = 0;
+    mantissa = std::frexp(mantissa * std::frexp(factor, &of_factor), &of_product);
+    exponent += of_factor + of_product;
   }
   bool operator<(const Scaled& other) const {
     if (mantissa == 0 || other.mantissa == 0) return mantissa < other.mantissa;
     return exponent != other.exponent ? exponent < other.exponent : mantissa < other.mantissa;
   }
-
- private:
-  int exponent_step = 0;
 };
 
 template <Scalar T>

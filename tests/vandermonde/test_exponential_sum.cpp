@@ -40,4 +40,7 @@ TEST_CASE("real sums refuse operands that do not fit") {
           real_exponential_sum(exec::cpu{}, e, std::vector<C>(2), y);
         }) == "vandermonde::real_exponential_sum: x has 2 rows, the operator has 3 columns");
   CHECK_THROWS_AS(real_exponential_sum(exec::cpu{}, e, std::vector<C>(3), shorter), ShapeError);
+  std::vector<C> both(3);
+  const View<double, 1> inside(reinterpret_cast<double*>(both.data()) + 1, {5});
+  CHECK_THROWS_AS(real_exponential_sum(exec::cpu{}, e, both, inside), DomainError);
 }

@@ -42,8 +42,8 @@ struct SolveReport {
 /// per thread. Threads: over columns and batch; the result does not depend on their number.
 /// Accuracy: for real nodes 0 <= x_1 < x_2 < ... in order |error| <= 5 n eps |V^-1| |b| + O(eps^2):
 /// independent of the condition number where b alternates in sign, and small where the solution is
-/// large. In general the backward error may grow with n; monomials are a bad basis on [-1, 1] (the
-/// condition number is at least about (1 + sqrt(2))^n / n there), whatever the algorithm.
+/// large. In general the backward error may grow with n. Monomials are a bad basis for real nodes: the
+/// condition number is at least sqrt(2 / (n + 1)) (1 + sqrt(2))^(n-1), whatever the algorithm.
 /// Equal nodes (kind zero), and NaN or Inf in m or b (not_finite, with the row) are in the report, and leave
 /// all of x as it was. Throws ShapeError (not square, or operands that do not fit), DomainError (overlap).
 /// Source: Bjorck, Pereyra, "Solution of Vandermonde systems of equations", Math. Comp. 24 (1970);
