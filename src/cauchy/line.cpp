@@ -231,7 +231,7 @@ struct Line<R>::Sweep {
 
 template <RealScalar R>
 Line<R>::Line(const exec::cpu& e, const View<const R, 1>& s, const View<const R, 1>& t,
-              double tolerance, Coincidence coincidence)
+              double tolerance, Coincidence coincidence, index_t batch)
     : chebyshev_(order_for<R>(tolerance)) {
   opening_ = opening_for(tolerance, chebyshev_.order());
   parallel_for(team_for(e.threads, s.extent(0) + t.extent(0)), 2, [&](index_t side) {
@@ -239,7 +239,8 @@ Line<R>::Line(const exec::cpu& e, const View<const R, 1>& s, const View<const R,
   });
   index_t i = 0, j = 0;
   coincide_ = find_coincidence(rows_, cols_, i, j);
-  if (coincide_ && coincidence == Coincidence::error) throw_coincidence("cauchy::plan", i, j, 0);
+  if (coincide_ && coincidence == Coincidence::error)
+    throw_coincidence("cauchy::plan", i, j, batch);
   if (rows() == 0 || cols() == 0) return;
 
   std::vector<Pair> pairs;
@@ -263,6 +264,19 @@ Line<R>::Line(const exec::cpu& e, const View<const R, 1>& s, const View<const R,
       [](const Pair& p) {
         return Term{p.row, p.col_proxies, p.row_proxies};
       });
+}
+
+template <RealScalar R>
+index_t Line<R>::pairs() const {
+  index_t sum = 0;
+  for (std::size_t c = 0; c < rows_.cells.size() && by_row_.start.size() > c + 1; ++c) {
+    for (index_t i = by_row_.start[c]; i < by_row_.start[c + 1]; ++i) {
+      const Term& term = by_row_.terms[i];
+      sum += (term.target_proxies ? chebyshev_.order() : rows_.cells[c].size()) *
+             (term.source_proxies ? chebyshev_.order() : cols_.cells[term.source].size());
+    }
+  }
+  return sum;
 }
 
 /// Divides a pair of cells until each side can be taken as a whole: by proxies where it is apart

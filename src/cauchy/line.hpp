@@ -21,12 +21,16 @@ namespace structmat::cauchy {
 template <RealScalar R>
 class Line {
  public:
-  /// Throws DomainError where a node is not finite, or a coincidence an error.
+  /// Throws DomainError where a node is not finite, or a coincidence an error (of batch entry `batch`,
+  /// the message says).
   Line(const exec::cpu& e, const View<const R, 1>& s, const View<const R, 1>& t, double tolerance,
-       Coincidence coincidence);
+       Coincidence coincidence, index_t batch = 0);
 
   index_t rows() const { return rows_.size(); }
   index_t cols() const { return cols_.size(); }
+
+  /// Reciprocals that a product takes.
+  index_t pairs() const;
 
   /// y := C x. x: (n, k) in; y: (m, k) out; no overlap. Non-finite x reaches any y.
   void apply(const exec::cpu& e, const View<const R, 2>& x, const View<R, 2>& y) const;

@@ -5,13 +5,15 @@
 namespace structmat::cauchy::multipole {
 
 Scheme::Scheme(double tolerance) {
-  // Two tails, and their products with what the other expansion leaves.
-  const double tail = std::max(tolerance, 2 * epsilon<double>) / 8;
+  // The two tails, and what is in both of them and taken off twice: at most (1 + a) / (1 - a) tails
+  // where the radii are a of the distance; a <= 3/4.
+  constexpr double widest_ratio = 0.6;
+  const double tail = std::max(tolerance, 2 * epsilon<double>) / 9;
   // Discs around neighbours but one of a square grid: r / (2 - r) with r = sqrt(1/2) is 0.547.
   constexpr double usual_ratio = 0.55;
   const double wanted = std::log(tail) / std::log(usual_ratio) / lanes;
   terms_ = lanes * std::clamp(static_cast<int>(std::lround(wanted)), 1, most_terms / lanes);
-  ratio_ = std::pow(tail, 1.0 / terms_);
+  ratio_ = std::min(std::pow(tail, 1.0 / terms_), widest_ratio);
   steps_a_unit_ = steps / ratio_;
   for (int i = 1; i <= steps + 1; ++i) {
     const double exact = std::log(tail) / std::log(std::min(i, steps) / steps_a_unit_);

@@ -8,8 +8,9 @@
 /// The binomials are one real matrix for all pairs of discs, 2^-(l+k) of it with the powers of
 /// 2 r/z and -2 q/z; everything that depends on the pair is diagonal.
 ///
-/// Truncation to k < p and l < o leaves of each 1/(s - t) at most the parts (r / (|z| - q))^p and
-/// (q / (|z| - r))^o, up to a small factor that the orders allow for.
+/// Truncation to k < p and l < o leaves of each 1 / (s - t) at most the parts (r / (|z| - q))^p and
+/// (q / (|z| - r))^o, and a multiple of the smaller one; the orders are chosen for the sum. The
+/// error of each term is thus bounded relative to the term itself.
 #pragma once
 
 #include <array>

@@ -31,11 +31,6 @@ Array<T, 2> shift_rows(const View<const T, 2>& x, T corner, bool down) {
   return y;
 }
 
-template <Scalar T>
-Array<T, 2> transposed(const Array<T, 2>& x) {
-  return to_array(x.view().transposed());
-}
-
 }  // namespace
 
 template <Scalar T>
@@ -55,10 +50,7 @@ template <Scalar T>
 Array<T, 2> apply_right(View<const T, 2> x, const Operator<T>& b) {
   require_fit("displacement::apply_right", "right", b, x.extent(1), "columns");
   // X B = (B^T X^T)^T
-  Operator<T> flipped = b;
-  if (b.kind == OperatorKind::shift) flipped.kind = OperatorKind::shift_transposed;
-  if (b.kind == OperatorKind::shift_transposed) flipped.kind = OperatorKind::shift;
-  return transposed(apply_left(flipped, x.transposed()));
+  return to_array(apply_left(transposed(b), x.transposed()).view().transposed());
 }
 
 template <Scalar T>

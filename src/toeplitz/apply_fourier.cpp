@@ -1,7 +1,6 @@
 #include "toeplitz/apply_fourier.hpp"
 
 #include "core/instantiate.hpp"
-#include "core/simd.hpp"
 #include "core/threads.hpp"
 #include "toeplitz/apply_nonfinite.hpp"
 #include "toeplitz/magnitude.hpp"
@@ -10,70 +9,37 @@ namespace structmat::toeplitz {
 namespace {
 
 /// Tiles of columns whose transforms fit into a second-level cache.
-constexpr index_t tile_bytes = index_t{1} << 20;
+constexpr index_t tile_bytes = index_t{1} << 21;
 constexpr index_t widest_tile = 8;
 
-template <Scalar T>
-STRUCTMAT_INLINE T finite_or_zero(const T& x) {
-  return is_finite(x) ? x : T{};
-}
-
-/// z_j := scale x_j w_j, and with conj(w_j) for a second sheet.
-template <Scalar T>
-STRUCTMAT_CLONES void twist_chunk(const T* x, index_t stride, bool conjugated, real_t<T> scale,
-                                  const std::complex<real_t<T>>* w, index_t count,
-                                  std::complex<real_t<T>>* z, std::complex<real_t<T>>* second) {
-  const auto run = [&](index_t step) STRUCTMAT_ALWAYS {
-    for (index_t j = 0; j < count; ++j) {
-      const T v = finite_or_zero(x[j * step]) * scale;
-      if constexpr (is_complex_v<T>) {
-        const T u = conjugated ? conjugate(v) : v;
-        z[j] = product(u, w[j]);
-        second[j] = conjugate_product(w[j], u);
-      } else {
-        z[j] = {v * w[j].real(), v * w[j].imag()};
-      }
-    }
-  };
-  if (stride == 1) return run(1);
-  run(stride);
-}
-
-/// y_j := the real part of z_j conj(w_j), or z_j conj(w_j) + second_j w_j, times two scales.
-template <Scalar T>
-STRUCTMAT_CLONES void untwist_chunk(const std::complex<real_t<T>>* z,
-                                    const std::complex<real_t<T>>* second,
-                                    const std::complex<real_t<T>>* w, index_t count,
-                                    bool conjugated, const std::array<real_t<T>, 2>& scale, T* y,
-                                    index_t stride) {
-  const auto run = [&](index_t step) STRUCTMAT_ALWAYS {
-    for (index_t j = 0; j < count; ++j) {
-      if constexpr (is_complex_v<T>) {
-        const T v = conjugate_product(w[j], z[j]) + product(second[j], w[j]);
-        y[j * step] = (conjugated ? conjugate(v) : v) * scale[0] * scale[1];
-      } else {
-        const T v = z[j].real() * w[j].real() + z[j].imag() * w[j].imag();
-        y[j * step] = v * scale[0] * scale[1];
-      }
-    }
-  };
-  if (stride == 1) return run(1);
-  run(stride);
-}
-
-/// z := a x or conj(a) x, or z += that.
+/// Without scaling, transforms of numbers between 2^-limit and 2^limit stay within the range.
 template <RealScalar R>
-STRUCTMAT_CLONES void multiply_row(const std::complex<R>* a, bool conjugated,
-                                   const std::complex<R>* x, index_t n, bool add,
-                                   std::complex<R>* z) {
-  const R sign = conjugated ? R{-1} : R{1};
-  for (index_t k = 0; k < n; ++k) {
-    const R re = a[k].real(), im = sign * a[k].imag();
-    const std::complex<R> v{re * x[k].real() - im * x[k].imag(),
-                            re * x[k].imag() + im * x[k].real()};
-    z[k] = add ? z[k] + v : v;
-  }
+bool needs_scaling(Bits<R> largest) {
+  constexpr int limit = std::numeric_limits<R>::max_exponent / 3;
+  return !bits_are_finite<R>(largest) || std::abs(scale_exponent<R>(largest)) > limit;
 }
+
+/// Rows of a tile as contiguous columns, filled up with zeros, and back.
+template <Scalar T>
+struct Pack {
+  static constexpr index_t chunk = Twist<real_t<T>>::chunk;
+  alignas(64) std::array<T, widest_tile * chunk> columns;
+
+  T* column(index_t c) { return columns.data() + c * chunk; }
+
+  void read(const View<const T, 2>& x) {
+    const index_t n = x.extent(0), k = x.extent(1);
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t c = 0; c < k; ++c) column(c)[i] = x(i, c);
+    }
+    for (index_t c = 0; c < k; ++c) std::fill(column(c) + n, column(c) + padded(n), T{});
+  }
+  void write(const View<T, 2>& y) {
+    for (index_t i = 0; i < y.extent(0); ++i) {
+      for (index_t c = 0; c < y.extent(1); ++c) y(i, c) = column(c)[i];
+    }
+  }
+};
 
 }  // namespace
 
@@ -130,8 +96,8 @@ template <Scalar T>
 BlockSymbol<T>::BlockSymbol(const ToeplitzView<T>& m)
     : matrix_(m),
       length_(block_length(m.rows(), m.cols())),
-      // Not a multiple of large powers of two, so that rows do not compete for the same cache lines.
-      stride_((length_ / 8 + 1) * 8),
+      // No large power of two, so that rows do not compete for the same cache lines.
+      stride_(padded(length_) + pad),
       row_blocks_((m.rows() + length_ - 1) / length_),
       col_blocks_((m.cols() + length_ - 1) / length_),
       twist_(length_),
@@ -144,33 +110,46 @@ BlockSymbol<T>::BlockSymbol(const ToeplitzView<T>& m)
 
 template <Scalar T>
 void BlockSymbol<T>::transform_lags(index_t batch) {
+  constexpr index_t chunk = Twist<R>::chunk;
   const View<const T, 1> lags = matrix_.lags.select(0, batch);
   bad_lags_.push_back(nonfinite_places(lags));
   exponents_.push_back(scale_exponent(lags));
   const R scale = std::ldexp(R{1}, -exponents_.back());
   const R norm = R{1} / (static_cast<R>(length_) * sheets);
-  const auto lag = [&](index_t l) {
-    const index_t place = l + matrix_.cols() - 1;
-    return place < 0 || place >= lags.extent(0) ? T{} : finite_or_zero(lags(place)) * scale;
+  alignas(64) std::array<C, chunk> w, wrapped;
+  std::array<T, chunk> below, above;
+  // A chunk of lags from place `from` on; beyond the ends, and for what is not finite, zeros.
+  const auto read = [&](index_t from, std::array<T, chunk>& to) {
+    const index_t begin = std::clamp<index_t>(-from, 0, chunk);
+    const index_t end = std::clamp<index_t>(lags.extent(0) - from, begin, chunk);
+    to.fill(T{});
+    for (index_t j = begin; j < end; ++j) {
+      const T c = lags(from + j);
+      to[j] = is_finite(c) ? c * scale * norm : T{};
+    }
   };
-  std::array<C, Twist<R>::chunk> w;
   for (index_t d = 0; d < differences(); ++d) {
-    const index_t shift = (d - (col_blocks_ - 1)) * length_;
-    for (int sheet = 0; sheet < sheets; ++sheet) {
-      C* const a = const_cast<C*>(symbol(batch, d, sheet));
-      for (index_t first = 0; first < length_; first += Twist<R>::chunk) {
-        twist_.write(first, w.data());
-        const index_t count = std::min(Twist<R>::chunk, length_ - first);
-        for (index_t j = 0; j < count; ++j) {
-          const index_t l = shift + first + j;
-          const C below(lag(l)), above(lag(l - length_));
-          // c_l - i c_{l-L}, on the other sheet c_l + i c_{l-L}.
-          const C wrapped = sheet == 0
-                                ? C{below.real() + above.imag(), below.imag() - above.real()}
-                                : C{below.real() - above.imag(), below.imag() + above.real()};
-          a[first + j] = product(sheet == 0 ? w[j] : conjugate(w[j]), wrapped) * norm;
+    const index_t diagonal = (d - (col_blocks_ - 1)) * length_ + matrix_.cols() - 1;
+    for (index_t first = 0; first < length_; first += chunk) {
+      twist_.write(first, w.data());
+      read(diagonal + first, below);
+      read(diagonal + first - length_, above);
+      for (int sheet = 0; sheet < sheets; ++sheet) {
+        // c_l - i c_{l-L}, on the other sheet c_l + i c_{l-L}.
+        const R sign = sheet == 0 ? R{1} : R{-1};
+        for (index_t j = 0; j < chunk; ++j) {
+          const C low(below[j]), high(above[j]);
+          wrapped[j] = {low.real() + sign * high.imag(), low.imag() - sign * high.real()};
         }
+        // The last chunk may be longer than what is left of the row.
+        const index_t count = std::min(chunk, stride_ - first);
+        C* const a = symbols_.data() + symbol_place(batch, d, sheet) + first;
+        kernels::multiply(w.data(), sheet == 1, wrapped.data(), count, false, a);
       }
+    }
+    for (int sheet = 0; sheet < sheets; ++sheet) {
+      C* const a = symbols_.data() + symbol_place(batch, d, sheet);
+      std::fill(a + length_, a + stride_, C{});
       fft_.forward(row(a));
     }
   }
@@ -178,37 +157,44 @@ void BlockSymbol<T>::transform_lags(index_t batch) {
 
 template <Scalar T>
 void BlockSymbol<T>::twist_in(bool conjugated, const View<const T, 2>& x,
-                              const std::vector<int>& exponents, C* z) const {
+                              const std::vector<int>& exponents, C* z,
+                              std::vector<Bits<R>>& largest) const {
   const index_t n = x.extent(0), k = x.extent(1);
-  std::array<C, Twist<R>::chunk> w;
+  Pack<T> pack;
+  alignas(64) std::array<C, Twist<R>::chunk> w;
   for (index_t first = 0; first < n; first += Twist<R>::chunk) {
+    const index_t last = std::min(n, first + Twist<R>::chunk);
     twist_.write(first, w.data());
-    const index_t count = std::min(Twist<R>::chunk, n - first);
+    pack.read(x.slice(0, first, last));
     for (index_t c = 0; c < k; ++c) {
       C* const to = z + c * sheets * stride_ + first;
-      twist_chunk(x.data() + x.offset(first, c), x.stride(0), conjugated,
-                  std::ldexp(R{1}, -exponents[c]), w.data(), count, to, to + stride_);
+      const Bits<R> bits =
+          kernels::twist<T>(pack.column(c), conjugated, std::ldexp(R{1}, -exponents[c]), w.data(),
+                            padded(last - first), to, to + stride_);
+      largest[c] = std::max(largest[c], bits);
     }
   }
   for (index_t r = 0; r < k * sheets; ++r)
-    std::fill(z + r * stride_ + n, z + r * stride_ + length_, C{});
+    std::fill(z + r * stride_ + n, z + (r + 1) * stride_, C{});
 }
 
 template <Scalar T>
 void BlockSymbol<T>::twist_out(bool conjugated, const C* z, const std::vector<int>& exponents,
                                const View<T, 2>& y) const {
   const index_t n = y.extent(0), k = y.extent(1);
-  std::array<C, Twist<R>::chunk> w;
+  Pack<T> pack;
+  alignas(64) std::array<C, Twist<R>::chunk> w;
   for (index_t first = 0; first < n; first += Twist<R>::chunk) {
+    const index_t last = std::min(n, first + Twist<R>::chunk);
     twist_.write(first, w.data());
-    const index_t count = std::min(Twist<R>::chunk, n - first);
     for (index_t c = 0; c < k; ++c) {
       const C* const from = z + c * sheets * stride_ + first;
       const int half = exponents[c] / 2;
-      untwist_chunk<T>(from, from + stride_, w.data(), count, conjugated,
-                       {std::ldexp(R{1}, half), std::ldexp(R{1}, exponents[c] - half)},
-                       y.data() + y.offset(first, c), y.stride(0));
+      kernels::untwist<T>(from, from + stride_, w.data(), padded(last - first), conjugated,
+                          {std::ldexp(R{1}, half), std::ldexp(R{1}, exponents[c] - half)},
+                          pack.column(c));
     }
+    pack.write(y.slice(0, first, last));
   }
 }
 
@@ -218,14 +204,16 @@ void BlockSymbol<T>::multiply(Op op, index_t batch, index_t difference, index_t 
   for (index_t c = 0; c < columns; ++c) {
     for (int sheet = 0; sheet < sheets; ++sheet) {
       const index_t at = (c * sheets + sheet) * stride_;
-      multiply_row(symbol(batch, difference, sheet), op != Op::none, x + at, length_, add, z + at);
+      kernels::multiply(symbols_.data() + symbol_place(batch, difference, sheet), op != Op::none,
+                        x + at, padded(length_), add, z + at);
     }
   }
 }
 
 template <Scalar T>
-void BlockSymbol<T>::apply_columns(Op op, const View<const T, 2>& x, const View<T, 2>& y,
-                                   index_t batch) const {
+std::vector<Bits<real_t<T>>> BlockSymbol<T>::apply_columns(
+    Op op, const View<const T, 2>& x, const View<T, 2>& y, index_t batch,
+    const std::vector<int>& exponents) const {
   // op(T) is T^H, its blocks have the conjugate symbols; T^T x = conj(T^H conj(x)).
   const bool conjugated = is_complex_v<T> && op == Op::transpose;
   const index_t k = x.extent(1), in = x.extent(0), out = y.extent(0);
@@ -240,13 +228,12 @@ void BlockSymbol<T>::apply_columns(Op op, const View<const T, 2>& x, const View<
   C* const spectrum = buffer.data();
   C* const result = one_block ? spectrum : spectrum + size;
 
-  std::vector<int> scale(k), unscale(k);
-  for (index_t c = 0; c < k; ++c) {
-    scale[c] = scale_exponent(x.select(1, c));
-    unscale[c] = scale[c] + exponents_[batch];
-  }
+  std::vector<Bits<R>> largest(k);
+  std::vector<int> unscale = exponents;
+  for (int& exponent : unscale) exponent += exponents_[batch];
   const auto forward = [&](index_t j) {
-    twist_in(conjugated, x.slice(0, j * length_, std::min(in, (j + 1) * length_)), scale, spectrum);
+    twist_in(conjugated, x.slice(0, j * length_, std::min(in, (j + 1) * length_)), exponents,
+             spectrum, largest);
     for (index_t r = 0; r < k * sheets; ++r) fft_.forward(row(spectrum + r * stride_));
   };
   const auto backward = [&](index_t i) {
@@ -268,6 +255,20 @@ void BlockSymbol<T>::apply_columns(Op op, const View<const T, 2>& x, const View<
       backward(i);
     }
   }
+  return largest;
+}
+
+template <Scalar T>
+void BlockSymbol<T>::add_nonfinite_terms(Op op, const View<const T, 1>& x, const View<T, 1>& y,
+                                         index_t batch) const {
+  const auto m = op == Op::none ? matrix_ : matrix_.transposed();
+  std::vector<index_t> bad_lags = bad_lags_[batch];
+  if (op != Op::none) {
+    std::reverse(bad_lags.begin(), bad_lags.end());
+    for (index_t& place : bad_lags) place = m.lags.extent(1) - 1 - place;
+  }
+  add_nonfinite<T>(m.lags.select(0, batch), is_complex_v<T> && op == Op::adjoint, bad_lags, x,
+                   nonfinite_places(x), y);
 }
 
 template <Scalar T>
@@ -282,20 +283,16 @@ void BlockSymbol<T>::apply(const exec::cpu& e, Op op, View<const T, 3> x, View<T
     const index_t own = matrix_.batch() == 1 ? 0 : b;
     const auto x_tile = x.select(0, b).slice(1, begin, end);
     const auto y_tile = y.select(0, b).slice(1, begin, end);
-    apply_columns(op, x_tile, y_tile, own);
-
-    const auto m = op == Op::none ? matrix_ : matrix_.transposed();
-    std::vector<index_t> bad_lags = bad_lags_[own];
-    if (op != Op::none) {
-      std::reverse(bad_lags.begin(), bad_lags.end());
-      for (index_t& place : bad_lags) place = m.lags.extent(1) - 1 - place;
+    // Most operands need no scaling; the first attempt tells which do.
+    std::vector<int> exponents(end - begin, 0);
+    const auto largest = apply_columns(op, x_tile, y_tile, own, exponents);
+    if (std::any_of(largest.begin(), largest.end(), needs_scaling<R>)) {
+      for (index_t c = 0; c < end - begin; ++c) exponents[c] = scale_exponent(x_tile.select(1, c));
+      apply_columns(op, x_tile, y_tile, own, exponents);
     }
     for (index_t c = 0; c < end - begin; ++c) {
-      const View<const T, 1> column = x_tile.select(1, c);
-      const auto bad_x = nonfinite_places(column);
-      if (bad_x.empty() && bad_lags.empty()) continue;
-      add_nonfinite(m.lags.select(0, own), is_complex_v<T> && op == Op::adjoint, bad_lags, column,
-                    bad_x, y_tile.select(1, c));
+      if (!bits_are_finite<R>(largest[c]) || !bad_lags_[own].empty())
+        add_nonfinite_terms(op, x_tile.select(1, c), y_tile.select(1, c), own);
     }
   });
 }

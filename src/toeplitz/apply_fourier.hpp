@@ -10,6 +10,7 @@
 #include "structmat/core/op.hpp"
 #include "structmat/fft/plan.hpp"
 #include "structmat/toeplitz/toeplitz.hpp"
+#include "toeplitz/magnitude.hpp"
 #include "toeplitz/twist.hpp"
 
 namespace structmat::toeplitz {
@@ -41,17 +42,22 @@ class BlockSymbol {
   class Buffer;
 
   void transform_lags(index_t batch);
-  void apply_columns(Op op, const View<const T, 2>& x, const View<T, 2>& y, index_t batch) const;
-  void twist_in(bool conjugated, const View<const T, 2>& x, const std::vector<int>& exponents,
-                C* z) const;
+  /// y := op(T) x for a tile of columns, but for what is not finite. Returns for each column the bits
+  /// of its largest modulus. With the exponents 0 nothing is scaled.
+  std::vector<Bits<R>> apply_columns(Op op, const View<const T, 2>& x, const View<T, 2>& y,
+                                     index_t batch, const std::vector<int>& exponents) const;
+  void twist_in(bool conjugated, const View<const T, 2>& x, const std::vector<int>& exponents, C* z,
+                std::vector<Bits<R>>& largest) const;
   void twist_out(bool conjugated, const C* z, const std::vector<int>& exponents,
                  const View<T, 2>& y) const;
   void multiply(Op op, index_t batch, index_t difference, index_t columns, const C* x, C* z,
                 bool add) const;
+  void add_nonfinite_terms(Op op, const View<const T, 1>& x, const View<T, 1>& y,
+                           index_t batch) const;
 
   View<C, 2> row(C* data) const { return {data, {1, length_}}; }
-  const C* symbol(index_t batch, index_t difference, int sheet) const {
-    return symbols_.data() + ((batch * differences() + difference) * sheets + sheet) * stride_;
+  index_t symbol_place(index_t batch, index_t difference, int sheet) const {
+    return ((batch * differences() + difference) * sheets + sheet) * stride_;
   }
   index_t differences() const { return row_blocks_ + col_blocks_ - 1; }
 

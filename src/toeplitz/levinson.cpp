@@ -7,7 +7,7 @@ namespace {
 /// a from x, z a^ from y downward: in place of a shift, y begins one place earlier at every step.
 template <Scalar T>
 STRUCTMAT_CLONES void recursion(const Planes<T>& lags, index_t n, Pivots& pivots,
-                                   const Planes<T>& x, Planes<T> y) {
+                                const Planes<T>& x, Planes<T> y) {
   for (index_t k = 0; k + 1 < n; ++k) {
     const T sum = inner_product(lags + 1, y + 1, k + 1);
     T rho;

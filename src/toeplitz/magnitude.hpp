@@ -38,23 +38,25 @@ constexpr bool is_finite(const T& x) {
   return bits_are_finite<real_t<T>>(largest_bits(x));
 }
 
-/// An exponent e so that x 2^-e has largest modulus about 1 and both powers are numbers of R; 0 for no
-/// elements but zeros. What is not finite is left out.
+/// An exponent e so that numbers of at most this modulus (its bits), times 2^-e, have largest modulus
+/// about 1, and both powers are numbers of R; 0 for zero.
+template <RealScalar R>
+int scale_exponent(Bits<R> largest) {
+  if (largest == 0) return 0;
+  constexpr int limit = std::numeric_limits<R>::max_exponent - 2;
+  return std::clamp(std::ilogb(std::bit_cast<R>(largest)), -limit, limit);
+}
+
+/// The same for the finite elements of x.
 template <Scalar T>
 int scale_exponent(const View<const T, 1>& x) {
   using R = real_t<T>;
   Bits<R> largest = 0;
-  for (index_t i = 0; i < x.extent(0); ++i) largest = std::max(largest, largest_bits(x(i)));
-  if (!bits_are_finite<R>(largest)) {
-    largest = 0;
-    for (index_t i = 0; i < x.extent(0); ++i) {
-      const Bits<R> bits = largest_bits(x(i));
-      if (bits_are_finite<R>(bits)) largest = std::max(largest, bits);
-    }
+  for (index_t i = 0; i < x.extent(0); ++i) {
+    const Bits<R> bits = largest_bits(x(i));
+    largest = std::max(largest, bits_are_finite<R>(bits) ? bits : Bits<R>{});
   }
-  if (largest == 0) return 0;
-  constexpr int limit = std::numeric_limits<R>::max_exponent - 2;
-  return std::clamp(std::ilogb(std::bit_cast<R>(largest)), -limit, limit);
+  return scale_exponent<R>(largest);
 }
 
 }  // namespace structmat::toeplitz

@@ -28,7 +28,8 @@ class Pivots {
   template <Scalar T>
   bool next(const T& numerator, real_t<T> denominator, T& rho) {
     // What should be the last pivot has drowned in rounding errors.
-    if (!(denominator > 0)) return fail(static_cast<double>(std::min<real_t<T>>(denominator, 0)), 1);
+    if (!(denominator > 0))
+      return fail(static_cast<double>(std::min<real_t<T>>(denominator, 0)), 1);
     rho = -numerator / denominator;
     double square = 0;
     if constexpr (is_complex_v<T>) {

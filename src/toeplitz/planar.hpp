@@ -24,8 +24,10 @@ struct Planes {
     return {re + i, nullptr};
   }
   STRUCTMAT_INLINE T get(index_t i) const {
-    if constexpr (is_complex_v<T>) return {re[i], im[i]};
-    else return re[i];
+    if constexpr (is_complex_v<T>)
+      return {re[i], im[i]};
+    else
+      return re[i];
   }
   STRUCTMAT_INLINE void set(index_t i, const T& value) const {
     re[i] = std::real(value);

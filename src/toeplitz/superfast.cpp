@@ -99,7 +99,8 @@ Superfast<T>::Superfast(index_t n, index_t base) {
   index_t levels = 0;
   while ((base << levels) < steps) ++levels;
   base_ = fitted_base(steps, levels);
-  for (index_t l = 1; l <= levels; ++l) plans_.emplace_back(base_ << l, fft::PlanOptions{.batch = 2});
+  for (index_t l = 1; l <= levels; ++l)
+    plans_.emplace_back(base_ << l, fft::PlanOptions{.batch = 2});
 }
 
 template <Scalar T>

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "core/product.hpp"
+#include "toeplitz/fourier_kernels.hpp"
 
 namespace structmat::toeplitz {
 
@@ -16,7 +16,7 @@ template <RealScalar R>
 class Twist {
  public:
   using C = std::complex<R>;
-  static constexpr index_t chunk = 256;
+  static constexpr index_t chunk = 128;
 
   explicit Twist(index_t length) {
     const auto power = [&](index_t j) {
@@ -29,8 +29,7 @@ class Twist {
 
   /// w_0, ..., w_{chunk-1} := the powers from a multiple of `chunk` on.
   void write(index_t first, C* w) const {
-    const C start = coarse_[first / chunk];
-    for (index_t j = 0; j < chunk; ++j) w[j] = product(start, fine_[j]);
+    kernels::powers(coarse_[first / chunk], fine_.data(), chunk, w);
   }
 
  private:

@@ -78,6 +78,24 @@ TEST_CASE("charges of one sign, which do not cancel errors") {
   }
 }
 
+TEST_CASE("a single charge, whose error nothing averages") {
+  const auto set = node_sets<double>(700, 900)[0];
+  for (const double tolerance : {1e-2, 1e-5, 1e-9, 1e-12}) {
+    const cauchy::Multipole<double> plan(view_of(set.s), view_of(set.t), tolerance);
+    for (index_t j = 0; j < 900; j += 30) {
+      Array<C, 2> x({900, 1}), y({700, 1});
+      x(j, 0) = 1;
+      plan.apply(exec::cpu{}, x, y);
+      double worst = 0;
+      for (index_t i = 0; i < 700; ++i) {
+        worst = std::max(worst, std::abs(y(i, 0) * (set.s[i] - set.t[j]) - 1.0));
+      }
+      INFO("tolerance " << tolerance << ", charge " << j);
+      CHECK(worst <= allowed(tolerance));
+    }
+  }
+}
+
 TEST_CASE("roots of unity, perturbed") {
   const index_t n = 1000;
   for (const double by : {1e-15, 1e-12, 1e-8, 1e-4, 1e-1}) {

@@ -21,6 +21,7 @@
 /// (1995).
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -52,12 +53,56 @@ Operator<T> diagonal(std::vector<T> x) {
   return {OperatorKind::diagonal, T{}, std::move(x)};
 }
 
+/// A^T.
+template <Scalar T>
+Operator<T> transposed(Operator<T> a) {
+  if (a.kind != OperatorKind::diagonal) {
+    a.kind = a.kind == OperatorKind::shift ? OperatorKind::shift_transposed : OperatorKind::shift;
+  }
+  return a;
+}
+
+/// conj(A).
+template <Scalar T>
+Operator<T> conjugated(Operator<T> a) {
+  a.corner = conjugate(a.corner);
+  for (T& v : a.x) v = conjugate(v);
+  return a;
+}
+
+/// Is no eigenvalue exactly zero?
+template <Scalar T>
+bool invertible(const Operator<T>& a) {
+  if (a.kind != OperatorKind::diagonal) return a.corner != T{};
+  return std::find(a.x.begin(), a.x.end(), T{}) == a.x.end();
+}
+
+/// A^-1 of an invertible operator: Z_f^-1 = Z_{1/f}^T.
+template <Scalar T>
+Operator<T> inverse(Operator<T> a) {
+  for (T& v : a.x) v = T{1} / v;
+  if (a.kind == OperatorKind::diagonal) return a;
+  a.corner = T{1} / a.corner;
+  return transposed(std::move(a));
+}
+
+/// The same numbers, exactly.
+template <Scalar T>
+bool operator==(const Operator<T>& a, const Operator<T>& b) {
+  if (a.kind != b.kind) return false;
+  return a.kind == OperatorKind::diagonal ? a.x == b.x : a.corner == b.corner;
+}
+
 enum class Kind { sylvester, stein };
 
 template <Scalar T>
 struct Displacement {
   Kind kind = Kind::sylvester;
   Operator<T> left{}, right{};
+
+  friend bool operator==(const Displacement& a, const Displacement& b) {
+    return a.kind == b.kind && a.left == b.left && a.right == b.right;
+  }
 };
 
 template <Scalar T>

@@ -37,6 +37,12 @@ struct Deviation {
   double tolerance = 0;
 };
 
+/// A matrix of a family with the parameters that were read off, and how far the dense one is from it.
+template <class M>
+struct Nearest : Deviation {
+  M matrix;
+};
+
 /// a_ij = column[i - j] or row[j - i].
 template <Scalar T>
 struct ToeplitzFound : Deviation {

@@ -1,0 +1,189 @@
+#include "cauchy/line.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "cauchy/support.hpp"
+
+using namespace structmat;
+using namespace structmat::test;
+
+namespace {
+
+template <RealScalar R>
+struct Nodes {
+  std::string name;
+  std::vector<R> s, t;
+};
+
+/// n nodes each way, from pairs of numbers in [-1, 1).
+template <RealScalar R, class Place>
+Nodes<R> placed(const std::string& name, index_t m, index_t n, const Place& place) {
+  Random random(11);
+  Nodes<R> nodes{name, std::vector<R>(m), std::vector<R>(n)};
+  for (auto* side : {&nodes.s, &nodes.t}) {
+    for (R& v : *side) {
+      const double u = random.real();
+      v = static_cast<R>(place(u, random.real()));
+    }
+  }
+  return nodes;
+}
+
+std::vector<Nodes<double>> node_sets(index_t m, index_t n) {
+  std::vector<Nodes<double>> sets;
+  const auto add = [&](const char* name, auto place) {
+    sets.push_back(placed<double>(name, m, n, place));
+  };
+  add("uniform", [](double u, double) { return u; });
+  add("Chebyshev", [](double u, double) { return std::cos(M_PI * u); });
+  add("magnitudes 1e-10 to 1e10",
+      [](double u, double v) { return std::copysign(std::pow(10, 10 * u), v); });
+  add("magnitudes 1e-200 to 1e200",
+      [](double u, double v) { return std::copysign(std::pow(10, 200 * u), v); });
+  add("a cluster of 1e-12 in an interval",
+      [](double u, double v) { return v < 0.5 ? 1 + 1e-12 * u : u; });
+  add("a cluster far away", [](double u, double v) { return v < 0.9 ? u : 1e6 + u; });
+  add("three values", [](double u, double v) { return std::round(v) + 1e-14 * u; });
+  auto far = sets[0];
+  far.name = "one node at 1e20";
+  far.t[n / 2] = far.s[m / 3] = 1e20;
+  far.s[m / 3] = -1e20;
+  sets.push_back(far);
+  auto near = sets[0];
+  near.name = "targets 1e-15 from sources";
+  for (index_t i = 0; i < std::min(m, n); ++i) near.s[i] = near.t[i] * (1 + 4e-16) + 1e-15;
+  sets.push_back(near);
+  auto same = sets[0];
+  same.name = "all sources in one place";
+  for (double& v : same.t) v = 0.25;
+  sets.push_back(same);
+  return sets;
+}
+
+/// The largest error of some rows in units of sum_j |x_j| / |s_i - t_j|.
+template <RealScalar R>
+double worst_error(const Nodes<R>& nodes, const Array<R, 2>& x, const Array<R, 2>& y,
+                   bool exchanged = false) {
+  const auto& to = exchanged ? nodes.t : nodes.s;
+  const auto& from = exchanged ? nodes.s : nodes.t;
+  double worst = 0;
+  const index_t rows = static_cast<index_t>(to.size()), step = std::max<index_t>(1, rows / 60);
+  for (index_t i = 0; i < rows; i += step) {
+    for (index_t c = 0; c < x.extent(1); ++c) {
+      long double sum = 0, scale = 0;
+      for (std::size_t j = 0; j < from.size(); ++j) {
+        const long double difference = static_cast<long double>(to[i]) - from[j];
+        if (difference == 0) continue;
+        const long double term = x(static_cast<index_t>(j), c) / difference;
+        sum += term;
+        scale += std::abs(term);
+      }
+      const auto error = static_cast<double>(std::abs(sum - y(i, c)));
+      if (error == 0) continue;
+      const double relative = error / static_cast<double>(scale);
+      worst = std::isfinite(relative) ? std::max(worst, relative) : INFINITY;
+    }
+  }
+  return worst;
+}
+
+template <RealScalar R>
+double error_of(const Nodes<R>& nodes, double tolerance, index_t k, bool exchanged) {
+  const exec::cpu e{};
+  const cauchy::Line<R> line(e, nodes.s, nodes.t, tolerance, Coincidence::skip);
+  Random random(3);
+  const auto x = random.array<R, 2>({exchanged ? line.rows() : line.cols(), k});
+  auto y = poisoned<R, 2>({exchanged ? line.cols() : line.rows(), k});
+  if (exchanged) {
+    line.apply_exchanged(e, x.view(), y.view());
+  } else {
+    line.apply(e, x.view(), y.view());
+  }
+  return worst_error(nodes, x, y, exchanged);
+}
+
+}  // namespace
+
+TEST_CASE("sums on a line meet their tolerance in every row, wherever the nodes are") {
+  for (const auto& nodes : node_sets(2003, 2600)) {
+    for (const double tolerance : {1e-3, 1e-8, 1e-12, 1e-15}) {
+      for (const bool exchanged : {false, true}) {
+        INFO(nodes.name << ", tolerance " << tolerance << (exchanged ? ", exchanged" : ""));
+        CHECK(error_of(nodes, tolerance, 1, exchanged) <= tolerance + 40 * epsilon<double>);
+      }
+    }
+  }
+}
+
+TEST_CASE("sums on a line of any shape and number of columns") {
+  for (const index_t m : {0, 1, 2, 63, 64, 131, 1009}) {
+    for (const index_t n : {0, 1, 3, 65, 509}) {
+      const auto nodes = placed<double>("", m, n, [](double u, double) { return u; });
+      for (const index_t k : {0, 1, 2, 3, 4, 7}) {
+        INFO(m << " x " << n << ", k " << k);
+        CHECK(error_of(nodes, 1e-12, k, false) <= 1e-12);
+        CHECK(error_of(nodes, 1e-12, k, true) <= 1e-12);
+      }
+    }
+  }
+}
+
+TEST_CASE("sums on a line in single precision") {
+  const auto place = [](double u, double v) { return v < 0.3 ? 0.5 + 1e-5 * u : u; };
+  const auto nodes = placed<float>("", 3001, 2203, place);
+  for (const double tolerance : {1e-3, 1e-6}) {
+    CHECK(error_of(nodes, tolerance, 1, false) <= tolerance + 40 * epsilon<float>);
+    CHECK(error_of(nodes, tolerance, 3, true) <= tolerance + 40 * epsilon<float>);
+  }
+}
+
+TEST_CASE("the work on a line grows with the number of nodes and not faster") {
+  const auto work = [](index_t n, auto place) {
+    const auto nodes = placed<double>("", n, n, place);
+    const cauchy::Line<double> line({}, nodes.s, nodes.t, 1e-12, Coincidence::skip);
+    return static_cast<double>(line.pairs()) / static_cast<double>(n);
+  };
+  const auto uniform = [](double u, double) { return u; };
+  const auto spread = [](double u, double v) { return std::copysign(std::pow(10, 10 * u), v); };
+  const auto cluster = [](double u, double v) { return v < 0.5 ? 1 + 1e-12 * u : u; };
+  for (const auto& pairs : {std::pair{work(3000, uniform), work(90000, uniform)},
+                            std::pair{work(3000, spread), work(90000, spread)},
+                            std::pair{work(3000, cluster), work(90000, cluster)}}) {
+    INFO("pairs a node: " << pairs.first << ", " << pairs.second);
+    CHECK(pairs.second <= 1.5 * pairs.first);
+    CHECK(pairs.second <= 1000);
+  }
+  // Coincidences that are skipped cost nothing.
+  CHECK(work(90000, [](double, double) { return 1.0; }) == 0);
+}
+
+TEST_CASE("the number of threads does not change a bit of sums on a line") {
+  const auto nodes = node_sets(2003, 2600)[2];
+  Random random(5);
+  const auto x = random.array<double, 2>({2600, 3});
+  Array<double, 2> one({2003, 3}), many({2003, 3});
+  const cauchy::Line<double> line({1}, nodes.s, nodes.t, 1e-10, Coincidence::error);
+  line.apply({1}, x.view(), one.view());
+  for (const int threads : {2, 3, 7}) {
+    const cauchy::Line<double> other({threads}, nodes.s, nodes.t, 1e-10, Coincidence::error);
+    other.apply({threads}, x.view(), many.view());
+    CHECK(same_bits(one, many));
+  }
+}
+
+TEST_CASE("illegal nodes on a line are named") {
+  std::vector<double> s{3, 1, 2}, t{5, 4, 1, 3, 1};
+  const auto message = [&] {
+    return message_from<DomainError>(
+        [&] { cauchy::Line<double>({}, s, t, 1e-12, Coincidence::error, 4); });
+  };
+  CHECK(message() == "cauchy::plan: s_0 equals t_3 in batch entry 4");
+  s[0] = 7;
+  CHECK(message() == "cauchy::plan: s_1 equals t_2 in batch entry 4");
+  s[1] = 8;
+  t[4] = NAN;
+  CHECK(message().rfind("cauchy::plan: t_4 is not finite", 0) == 0);
+}
