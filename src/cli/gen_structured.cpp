@@ -52,6 +52,7 @@ struct Options {
   index_t order = 1;
   std::uint64_t seed = 0;
   bool skip = false, hermitian = false;
+  std::string second_name{};  ///< the option of the second vector; empty: there is none
 };
 
 template <Scalar T>
@@ -99,6 +100,8 @@ Status gen(const Options& options) {
   const Progress progress("structmat gen");
   io::AnyStructured matrix;
   if (!options.first.empty()) {
+    const bool one = options.second_name.empty() || options.hermitian;
+    if (!one && options.second.empty()) throw UsageError(options.second_name + " is required, too");
     matrix = from_data(options);
   } else {
     if (!options.size) throw UsageError("--size is required for a random matrix");
@@ -175,11 +178,7 @@ void add_family(CLI::App& command, Action& action, const Family& family) {
         sub->add_flag("--skip", options->skip, "Nodes that coincide give zero, not an error")
             ->needs(first);
       }
-      const bool has_one_vector = options->family == "toeplitz";
-      sub->final_callback([options, has_one_vector, name = std::string(family.data.second)] {
-        if (options->first.empty() || !options->second.empty()) return;
-        if (!(has_one_vector && options->hermitian)) throw CLI::RequiredError(name);
-      });
+      options->second_name = family.data.second;
     }
   }
   add_output(*sub, options->output, ".safetensors: as it is; .npy, .mtx: all entries")->required();

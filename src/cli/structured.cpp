@@ -15,15 +15,6 @@
 namespace structmat::cli {
 namespace {
 
-template <Scalar T, class M>
-decltype(auto) in_scalar(const M& m) {
-  if constexpr (std::same_as<typename M::value_type, T>) {
-    return (m);
-  } else {
-    return io::with_scalar<T>(m);
-  }
-}
-
 /// What a description says besides the family.
 template <class M>
 std::string parameters(const M& m) {

@@ -19,6 +19,16 @@ decltype(auto) visit_structured(F&& action, const io::AnyStructured& matrix) {
       [&](const auto& family) -> decltype(auto) { return std::visit(action, family); }, matrix);
 }
 
+/// m itself where it has scalars of type T already.
+template <Scalar T, class M>
+decltype(auto) in_scalar(const M& m) {
+  if constexpr (std::same_as<typename M::value_type, T>) {
+    return (m);
+  } else {
+    return io::with_scalar<T>(m);
+  }
+}
+
 /// A value of the scalar type of the matrix.
 using AnyScalarType = std::variant<float, double, std::complex<float>, std::complex<double>>;
 AnyScalarType scalar_of(const io::AnyStructured& matrix);
