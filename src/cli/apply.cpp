@@ -12,6 +12,7 @@
 #include "structmat/io/npy.hpp"
 #include "structmat/quasiseparable/apply.hpp"
 #include "structmat/semiseparable/apply.hpp"
+#include "structured.hpp"
 
 namespace structmat::cli {
 namespace {
@@ -45,21 +46,43 @@ Array<T, 2> product(const exec::cpu& e, Op op, const M& a, const Array<T, 2>& x)
   return y;
 }
 
+Op op_of(const ApplyOptions& options) {
+  return options.adjoint ? Op::adjoint : options.transpose ? Op::transpose : Op::none;
+}
+
+template <Scalar T>
+void write_product(const Array<T, 2>& y, const ApplyOptions& options) {
+  if (options.vector) {
+    io::write_npy_vector(options.output, View<const T, 2>(y).select(1, 0));
+  } else {
+    write_dense(options.output, View<const T, 2>(y));
+  }
+  fmt::print("{}: {}\n", options.output, describe(io::DenseMatrix(y)));
+}
+
 template <class M>
 void apply_to(const M& a, const io::DenseMatrix& x, const ApplyOptions& options) {
-  const Op op = options.adjoint ? Op::adjoint : options.transpose ? Op::transpose : Op::none;
   std::visit(
       [&]<Scalar U>(const Array<U, 2>& columns) {
         using T = common_t<typename M::value_type, U>;
-        const auto y = product(exec::cpu{options.threads}, op, widened<T>(a), widened<T>(columns));
-        if (options.vector) {
-          io::write_npy_vector(options.output, View<const T, 2>(y).select(1, 0));
-        } else {
-          write_dense(options.output, View<const T, 2>(y));
-        }
-        fmt::print("{}: {}\n", options.output, describe(io::DenseMatrix(y)));
+        write_product(
+            product(exec::cpu{options.threads}, op_of(options), widened<T>(a), widened<T>(columns)),
+            options);
       },
       x);
+}
+
+void apply_to(const io::AnyStructured& a, const io::DenseMatrix& x, const ApplyOptions& options) {
+  const Op op = op_of(options);
+  std::visit(
+      [&]<Scalar U, Scalar V>(const Array<U, 2>& columns, const V&) {
+        using T = common_t<U, V>;
+        Array<T, 2> y({op == Op::none ? rows(a) : cols(a), columns.extent(1)}, uninitialized);
+        const auto& wide = widened<T>(columns);
+        apply_structured<T>(exec::cpu{options.threads}, a, op, wide.view(), y.view());
+        write_product(y, options);
+      },
+      x, scalar_of(a));
 }
 
 Status run(ApplyOptions options) {
@@ -67,14 +90,17 @@ Status run(ApplyOptions options) {
     throw UsageError(options.output + ": the product is dense, .npy or .mtx");
   }
   const Progress progress("structmat apply");
-  const AnyMatrix a = read_matrix(options.matrix);
   const io::DenseMatrix x = read_dense(options.x);
   options.vector = container_of(options.x) == Container::npy &&
                    container_of(options.output) == Container::npy &&
                    io::npy_dimensions(options.x) == 1;
+  if (holds_structured(options.matrix)) {
+    apply_to(read_structured(options.matrix), x, options);
+    return done;
+  }
   std::visit(
       [&](const auto& any) { std::visit([&](const auto& m) { apply_to(m, x, options); }, any); },
-      a);
+      read_matrix(options.matrix));
   return done;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "options.hpp"
 #include "progress.hpp"
 #include "random_matrix.hpp"
+#include "random_structured.hpp"
 #include "range.hpp"
 #include "structmat/core/device.hpp"
 #include "structmat/core/version.hpp"
@@ -25,6 +27,7 @@
 #include "structmat/io/atomic_file.hpp"
 #include "structmat/quasiseparable/apply.hpp"
 #include "structmat/semiseparable/apply.hpp"
+#include "structured.hpp"
 
 namespace structmat::cli {
 namespace {
@@ -33,6 +36,7 @@ struct BenchOptions {
   std::string family, op = "apply";
   std::string sizes = "256-65536*2", orders = "4,16", rhs = "1,64";
   std::string transition = transition::Diagonal::name, dtype = "float64";
+  bool transition_given = false, orders_given = false;
   std::vector<std::string> backends{"cpu"};
   int threads = 0;
   double dense_limit = 1;
@@ -43,10 +47,18 @@ Op op_of(const std::string& name) {
   return name == "apply" ? Op::none : name == "apply_transpose" ? Op::transpose : Op::adjoint;
 }
 
+/// What is timed on the CPU.
+template <Scalar T>
+struct Subject {
+  index_t n, order, stored;
+  std::function<void(const exec::cpu&, Op, View<const T, 2> x, View<T, 2> y)> apply;
+  std::function<Array<T, 2>()> expand;
+};
+
 /// The dense product on the same matrix and vectors: time and difference.
-template <class M, Scalar T>
-void add_dense(const M& m, Op op, const Array<T, 2>& x, const Array<T, 2>& y, BenchRow& row) {
-  const Array<T, 2> a = expand(m);
+template <Scalar T>
+void add_dense(const Array<T, 2>& a, Op op, const Array<T, 2>& x, const Array<T, 2>& y,
+               BenchRow& row) {
   Array<T, 2> z({row.n, row.rhs});
   const View<const T, 2> entries = a.view(), columns = x.view();
   const Timing timing = measure([&] {
@@ -64,28 +76,44 @@ void add_dense(const M& m, Op op, const Array<T, 2>& x, const Array<T, 2>& y, Be
   row.error = norm > 0 ? difference / norm : difference;
 }
 
-template <class M>
-BenchRow bench_one(const M& m, index_t order, index_t rhs, const BenchOptions& options,
+template <Scalar T>
+BenchRow bench_one(const Subject<T>& subject, index_t rhs, const BenchOptions& options,
                    double copy_speed) {
-  using T = typename M::value_type;
   const Op op = op_of(options.op);
   const exec::cpu cpu{options.threads};
-  BenchRow row{.n = m.size(), .order = order, .rhs = rhs};
+  BenchRow row{.n = subject.n, .order = subject.order, .rhs = rhs};
   Array<T, 2> x({row.n, rhs}), y({row.n, rhs});
   Random random(1);
   random.fill(x);
-  const View<const T, 3> input = as_batch(x.view());
-  const View<T, 3> output = as_batch(y.view());
-  const Timing timing = measure([&] { apply(cpu, m.view(), op, input, output); });
-  const double bytes = double(sizeof(T)) * double(m.stored() + x.size() + y.size());
+  const Timing timing = measure([&] { subject.apply(cpu, op, std::as_const(x).view(), y.view()); });
+  const double bytes = double(sizeof(T)) * double(subject.stored + x.size() + y.size());
   row.ms = 1e3 * timing.seconds;
   row.fastest_ms = 1e3 * timing.fastest;
   row.repetitions = timing.repetitions;
   row.gb_per_s = 1e-9 * bytes / timing.seconds;
   row.copy_fraction = bytes / timing.seconds / copy_speed;
   const double dense_bytes = double(row.n) * double(row.n) * sizeof(T);
-  if (dense_bytes <= 1e9 * options.dense_limit) add_dense(m, op, x, y, row);
+  if (dense_bytes <= 1e9 * options.dense_limit) add_dense(subject.expand(), op, x, y, row);
   return row;
+}
+
+template <class M>
+Subject<typename M::value_type> subject_of(const M& m, index_t order) {
+  using T = typename M::value_type;
+  return {m.size(), order, m.stored(),
+          [&m](const exec::cpu& e, Op op, View<const T, 2> x, View<T, 2> y) {
+            apply(e, m.view(), op, View<const T, 3>(as_batch(x)), View<T, 3>(as_batch(y)));
+          },
+          [&m] { return expand(m); }};
+}
+
+template <Scalar T>
+Subject<T> subject_of(const io::AnyStructured& m, index_t order) {
+  return {rows(m), order, stored(m),
+          [&m](const exec::cpu& e, Op op, View<const T, 2> x, View<T, 2> y) {
+            apply_structured<T>(e, m, op, x, y);
+          },
+          [&m] { return std::get<Array<T, 2>>(expand(m)); }};
 }
 
 /// Does the device have this product?
@@ -164,8 +192,9 @@ void bench_type(const BenchOptions& options, const Grid& grid, double copy_speed
       const auto bench_rhs = [&](const auto& m) {
         for (index_t k : grid.rhs) {
           for (const std::string& backend : options.backends) {
-            rows.push_back(backend == "cpu" ? bench_one(m, order, k, options, copy_speed)
-                                            : bench_device(m, order, k, options));
+            rows.push_back(backend == "cpu"
+                               ? bench_one(subject_of(m, order), k, options, copy_speed)
+                               : bench_device(m, order, k, options));
             progress.set(double(rows.size()) / all);
           }
         }
@@ -176,6 +205,43 @@ void bench_type(const BenchOptions& options, const Grid& grid, double copy_speed
         bench_rhs(random_semiseparable<T, K>(n, order, 0));
       }
     }
+  }
+}
+
+template <Scalar T>
+void bench_structured(const BenchOptions& options, const Grid& grid, double copy_speed,
+                      Progress& progress, std::vector<BenchRow>& all_rows) {
+  const double all = double(grid.sizes.size() * grid.orders.size() * grid.rhs.size());
+  for (const index_t n : grid.sizes) {
+    for (const index_t order : grid.orders) {
+      const io::AnyStructured m = random_structured<T>(options.family, n, n, order, 0);
+      for (const index_t k : grid.rhs) {
+        all_rows.push_back(bench_one(subject_of<T>(m, order), k, options, copy_speed));
+        progress.set(double(all_rows.size()) / all);
+      }
+    }
+  }
+}
+
+bool has_recurrence(const std::string& family) {
+  return family == "quasiseparable" || family == "semiseparable";
+}
+
+/// Families without an order have the order 0 in the table.
+bool has_order(const std::string& family) {
+  return has_recurrence(family) || family == "low-rank" || family == "butterfly";
+}
+
+/// An option without a meaning for the family is an error.
+void require_meaning(const BenchOptions& options) {
+  const auto require = [&](bool meant, const char* option) {
+    if (!meant) throw UsageError(fmt::format("{} has no meaning for {}", option, options.family));
+  };
+  require(has_recurrence(options.family) || !options.transition_given, "--transition");
+  require(has_order(options.family) || !options.orders_given, "--order");
+  const bool cpu_only = options.backends == std::vector<std::string>{"cpu"};
+  if (!has_recurrence(options.family) && !cpu_only) {
+    throw Unsupported("backend cuda: " + options.family + " has no product on the device");
   }
 }
 
@@ -202,7 +268,9 @@ std::string machine() {
                      simd_path(), load());
 }
 
-Status bench(const BenchOptions& options) {
+Status bench(BenchOptions options) {
+  require_meaning(options);
+  if (!has_order(options.family)) options.orders = "0";
   for (const std::string& backend : options.backends) require_backend(backend);
   const Grid grid = parse_grid(options);
 #ifdef _OPENMP
@@ -211,7 +279,7 @@ Status bench(const BenchOptions& options) {
 #endif
   BenchTable table{.family = options.family,
                    .op = options.op,
-                   .transition = options.transition,
+                   .transition = has_recurrence(options.family) ? options.transition : "",
                    .dtype = options.dtype,
                    .machine = machine(),
                    .dense_limit_gb = options.dense_limit};
@@ -220,6 +288,9 @@ Status bench(const BenchOptions& options) {
     const double copy_speed = copy_bandwidth(std::max(1, openmp_threads()));
     table.copy_gb_per_s = 1e-9 * copy_speed;
     with_dtype(options.dtype, [&]<Scalar T>(T) {
+      if (!has_recurrence(options.family)) {
+        return bench_structured<T>(options, grid, copy_speed, progress, table.rows);
+      }
       with_transition(options.transition, [&]<class K>(K) {
         bench_type<T, K>(options, grid, copy_speed, progress, table.rows);
       });
@@ -241,20 +312,23 @@ Status bench(const BenchOptions& options) {
 void add_bench(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("bench", "Time a structured product beside the dense one");
   const auto options = std::make_shared<BenchOptions>();
-  command->add_option("family", options->family, "quasiseparable or semiseparable")
+  std::vector<std::string> families = structured_families;
+  families.insert(families.begin(), {"quasiseparable", "semiseparable"});
+  command->add_option("family", options->family, fmt::format("{}", fmt::join(families, ", ")))
       ->required()
-      ->check(CLI::IsMember({"quasiseparable", "semiseparable"}))
+      ->check(CLI::IsMember(families))
       ->type_name("FAMILY");
   command->add_option("--op", options->op, "What is timed")
       ->check(CLI::IsMember({"apply", "apply_transpose", "apply_adjoint"}))
       ->capture_default_str();
   const auto range = [&](const char* name, std::string& value, const char* text) {
-    command->add_option(name, value, text)->capture_default_str()->type_name("RANGE");
+    return command->add_option(name, value, text)->capture_default_str()->type_name("RANGE");
   };
   range("-n,--size", options->sizes, "Rows and columns");
-  range("-r,--order", options->orders, "Order, lower and upper");
+  const CLI::Option* orders =
+      range("-r,--order", options->orders, "Order, lower and upper; butterfly: stages");
   range("--rhs", options->rhs, "Columns of x");
-  add_transition(*command, options->transition);
+  const CLI::Option* transition = add_transition(*command, options->transition);
   add_dtype(*command, options->dtype);
   command->add_option("--backend", options->backends, "cpu, cuda, or both with a comma")
       ->delimiter(',')
@@ -280,7 +354,11 @@ void add_bench(CLI::App& app, Action& action) {
       "difference of the two products in the Frobenius norm. backend cuda: calls in a row without\n"
       "waiting, difference from the CPU.\n\n"
       "Example:\n  structmat bench quasiseparable --size 1024-8192*2 --order 4 --rhs 1");
-  command->callback([&action, options] { action = [options] { return bench(*options); }; });
+  command->callback([&action, options, orders, transition] {
+    options->orders_given = orders->count() > 0;
+    options->transition_given = transition->count() > 0;
+    action = [options] { return bench(*options); };
+  });
 }
 
 }  // namespace structmat::cli

@@ -8,9 +8,9 @@ namespace structmat::cli {
 namespace {
 
 std::string header(const BenchTable& t) {
-  return fmt::format(
-      "{} {}, {} transitions, {} | {} | copy {:.1f} GB/s | dense up to {:g} GB | medians", t.family,
-      t.op, t.transition, t.dtype, t.machine, t.copy_gb_per_s, t.dense_limit_gb);
+  return fmt::format("{} {}, {}{} | {} | copy {:.1f} GB/s | dense up to {:g} GB | medians",
+                     t.family, t.op, t.transition.empty() ? "" : t.transition + " transitions, ",
+                     t.dtype, t.machine, t.copy_gb_per_s, t.dense_limit_gb);
 }
 
 std::string optional(const std::optional<double>& value, const char* format, const char* absent) {
@@ -84,7 +84,7 @@ std::string json(const BenchTable& t) {
   }
   const Json table{{"family", t.family},
                    {"op", t.op},
-                   {"transition", t.transition},
+                   {"transition", t.transition.empty() ? Json() : Json(t.transition)},
                    {"dtype", t.dtype},
                    {"machine", t.machine},
                    {"copy_gb_per_s", t.copy_gb_per_s},

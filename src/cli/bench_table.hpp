@@ -31,8 +31,8 @@ struct BenchRow {
 bool is_unsteady(const BenchRow& row);
 
 struct BenchTable {
-  std::string family, op, transition, dtype;
-  std::string machine;  ///< library, BLAS, core, threads
+  std::string family, op, transition, dtype;  ///< transition: empty where there is none
+  std::string machine;                        ///< library, BLAS, core, threads
   double copy_gb_per_s = 0, dense_limit_gb = 0;
   std::vector<BenchRow> rows{};
 };

@@ -4,11 +4,13 @@
 #include <memory>
 
 #include "command.hpp"
+#include "convert_structured.hpp"
 #include "matrix.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "structmat/quasiseparable/compress.hpp"
 #include "structmat/quasiseparable/from_dense.hpp"
+#include "structured.hpp"
 
 namespace structmat::cli {
 namespace {
@@ -17,6 +19,7 @@ struct ConvertOptions {
   std::string input, output, to;
   std::optional<double> tolerance{};
   std::optional<index_t> order{};
+  bool reverse_columns = false;
 };
 
 /// What compression to block generators came to.
@@ -85,7 +88,30 @@ void write_entries(const io::DenseMatrix& dense, const ConvertOptions& options) 
   fmt::print("{}: {}\n", options.output, describe(dense));
 }
 
+/// To a family without a recurrence, or to the one that is recognised.
+Status to_family(const ConvertOptions& options) {
+  if (container_of(options.output) != Container::generators) {
+    throw UsageError(fmt::format("--to {}: {} holds a dense matrix", options.to, options.output));
+  }
+  Converted converted;
+  {
+    const Progress progress("structmat convert");
+    const FamilyOptions asked{options.to, options.tolerance, options.order,
+                              options.reverse_columns};
+    converted = holds_structured(options.input) ? to_family(read_structured(options.input), asked)
+                                                : to_family(read_entries(options.input), asked);
+    io::write_structured(options.output, converted.matrix);
+  }
+  fmt::print("{}: {}\n", options.output, describe(converted.matrix));
+  if (!converted.note.empty()) fmt::print("{}\n", converted.note);
+  return done;
+}
+
 Status convert(const ConvertOptions& options) {
+  if (options.to != "" && options.to != "quasiseparable" && options.to != "dense") {
+    return to_family(options);
+  }
+  if (options.reverse_columns) throw UsageError("--reverse-columns is for toeplitz and hankel");
   const bool compressing = container_of(options.output) == Container::generators;
   if (!options.to.empty() && compressing != (options.to == "quasiseparable")) {
     throw UsageError(fmt::format("--to {}: {} holds {}", options.to, options.output,
@@ -120,12 +146,17 @@ void add_convert(CLI::App& app, Action& action) {
       ->required()
       ->type_name("FILE");
   command
-      ->add_option("output", options->output,
-                   ".safetensors: quasiseparable generators; .npy, .mtx: all entries")
+      ->add_option(
+          "output", options->output,
+          ".safetensors: quasiseparable generators, or as --to says; .npy, .mtx: all entries")
       ->required()
       ->type_name("FILE");
   command->add_option("--to", options->to, "What the output must hold [its name decides]")
-      ->check(CLI::IsMember({"quasiseparable", "dense"}));
+      ->check(CLI::IsMember({"quasiseparable", "dense", "recognised", "toeplitz", "hankel",
+                             "circulant", "cauchy", "cauchy-like", "vandermonde", "low-rank"}));
+  command->add_flag("--reverse-columns", options->reverse_columns,
+                    "toeplitz from Hankel, hankel from Toeplitz: with the columns in the opposite "
+                    "order, which is exact");
   command->add_option("--tolerance", options->tolerance,
                       "Compression: largest error, times ||M||_F [n eps of the dtype]");
   command
@@ -136,7 +167,8 @@ void add_convert(CLI::App& app, Action& action) {
       "Examples:\n"
       "  structmat convert K.npy K.safetensors --tolerance 1e-10\n"
       "  structmat convert Q.safetensors smaller.safetensors --tolerance 1e-6\n"
-      "  structmat convert K.safetensors K.mtx");
+      "  structmat convert K.safetensors K.mtx\n"
+      "  structmat convert A.npy A.safetensors --to recognised");
   command->callback([&action, options] { action = [options] { return convert(*options); }; });
 }
 

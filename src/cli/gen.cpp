@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "command.hpp"
+#include "gen.hpp"
 #include "matrix.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -146,6 +146,7 @@ void add_gen(CLI::App& app, Action& action) {
   add_random(*command, action, "quasiseparable", true, gen_quasiseparable);
   add_random(*command, action, "semiseparable", false, gen_semiseparable);
   add_kernel(*command, action);
+  add_gen_structured(*command, action);
   command->footer("Options of a family:\n  structmat gen FAMILY --help");
 }
 

@@ -1,4 +1,4 @@
-// structmat info: what was built, and what it runs on.
+// structmat info: what was built, and what it runs on; or what a file holds.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -11,6 +11,7 @@
 #include "structmat/core/version.hpp"
 #include "structmat/dense/blas.hpp"
 #include "structmat/fft/plan.hpp"
+#include "structured.hpp"
 
 namespace structmat::cli {
 namespace {
@@ -82,24 +83,68 @@ void print(const nlohmann::ordered_json& info) {
   for (const auto& name : names) line("", text(name));
 }
 
+/// The family, the shape and the storage of the matrix in a file.
+nlohmann::ordered_json facts_of(const std::string& path) {
+  using Json = nlohmann::ordered_json;
+  const auto of = [&](const std::string& family, const auto& description, index_t m, index_t n,
+                      index_t numbers) {
+    return Json{{"file", path}, {"family", family}, {"description", description},
+                {"rows", m},    {"cols", n},        {"stored", numbers}};
+  };
+  if (holds_structured(path)) {
+    const io::AnyStructured matrix = read_structured(path);
+    return of(family_of(matrix), describe(matrix), rows(matrix), cols(matrix), stored(matrix));
+  }
+  const auto of_dense = [&](const io::DenseMatrix& matrix) {
+    return std::visit(
+        [&](const auto& m) {
+          return of("dense", describe(matrix), m.extent(0), m.extent(1), m.size());
+        },
+        matrix);
+  };
+  const auto of_generators = [&](const io::AnyGenerators& generators) {
+    return std::visit(Overloaded{[&]<class T, class K>(const Quasiseparable<T, K>& m) {
+                                   return of("quasiseparable", describe(generators), m.rows(),
+                                             m.cols(), m.stored());
+                                 },
+                                 [&]<class T, class K>(const Semiseparable<T, K>& m) {
+                                   return of("semiseparable", describe(generators), m.rows(),
+                                             m.cols(), m.stored());
+                                 }},
+                      generators);
+  };
+  return std::visit(Overloaded{of_dense, of_generators}, read_matrix(path));
+}
+
+struct InfoOptions {
+  std::string file;
+  bool json = false;
+};
+
+Status info(const InfoOptions& options) {
+  const nlohmann::ordered_json found = options.file.empty() ? facts() : facts_of(options.file);
+  if (options.json) {
+    fmt::print("{}\n", found.dump(2));
+  } else if (options.file.empty()) {
+    print(found);
+  } else {
+    fmt::print("{}: {}, {} numbers\n", options.file, found["description"].get<std::string>(),
+               found["stored"].get<index_t>());
+  }
+  return done;
+}
+
 }  // namespace
 
 void add_info(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("info", "What was built, and what it runs on");
-  const auto json = std::make_shared<bool>(false);
-  add_json(*command, *json);
-  command->footer("Example:\n  structmat info --json");
-  command->callback([&action, json] {
-    action = [json] {
-      const nlohmann::ordered_json info = facts();
-      if (*json) {
-        fmt::print("{}\n", info.dump(2));
-      } else {
-        print(info);
-      }
-      return done;
-    };
-  });
+  CLI::App* command =
+      app.add_subcommand("info", "What was built, and what it runs on; or what a file holds");
+  const auto options = std::make_shared<InfoOptions>();
+  command->add_option("file", options->file, "A matrix: .npy, .mtx or .safetensors [none]")
+      ->type_name("FILE");
+  add_json(*command, options->json);
+  command->footer("Examples:\n  structmat info --json\n  structmat info T.safetensors");
+  command->callback([&action, options] { action = [options] { return info(*options); }; });
 }
 
 }  // namespace structmat::cli

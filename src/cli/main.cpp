@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
       "--version", "structmat " + std::string(version()) + " (" + std::string(git_commit()) + ")");
   app.require_subcommand(1);
   app.footer(
-      "Files: .npy and .mtx hold dense matrices, .safetensors holds generators.\n"
+      "Files: .npy and .mtx hold dense matrices, .safetensors holds structured ones.\n"
       "Exit status: 0 done, or the property holds; 1 the property does not hold;\n"
       "2 bad usage or input (one line on stderr); 130 stopped by a signal.\n\n"
       "Examples:\n"
@@ -84,6 +84,7 @@ int main(int argc, char** argv) {
   cli::add_convert(app, action);
   cli::add_apply(app, action);
   cli::add_solve(app, action);
+  cli::add_logdet(app, action);
   cli::add_bench(app, action);
   return run(app, action, argc, argv);
 }

@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "structmat/io/matrix_market.hpp"
 #include "structmat/io/npy.hpp"
+#include "structured.hpp"
 
 namespace structmat::cli {
 
@@ -25,6 +26,7 @@ Container container_of(const std::string& path) {
 
 AnyMatrix read_matrix(const std::string& path) {
   if (container_of(path) != Container::generators) return read_dense(path);
+  if (holds_structured(path)) return expand(read_structured(path));
   io::AnyGenerators generators = io::read_generators(path);
   const index_t batch = std::visit([](const auto& m) { return m.batch(); }, generators);
   if (batch != 1) {

@@ -19,7 +19,8 @@ Container container_of(const std::string& path);
 
 using AnyMatrix = std::variant<io::DenseMatrix, io::AnyGenerators>;
 
-/// Generators are those of one matrix (batch 1). Throws UsageError, structmat::Error.
+/// Generators are those of one matrix (batch 1); structured matrices without a recurrence
+/// (structured.hpp) come with all their entries. Throws UsageError, structmat::Error.
 AnyMatrix read_matrix(const std::string& path);
 /// The same, but generators are refused.
 io::DenseMatrix read_dense(const std::string& path);
@@ -61,9 +62,9 @@ Overloaded(F...) -> Overloaded<F...>;
 template <class M>
 Array<typename M::value_type, 2> expand(const M& generators) {
   using T = typename M::value_type;
-  const index_t n = generators.size();
-  require_memory(double(n) * double(n) * sizeof(T), "the matrix in dense form");
-  Array<T, 2> dense({n, n}, uninitialized);
+  const index_t m = generators.rows(), n = generators.cols();
+  require_memory(double(m) * double(n) * sizeof(T), "the matrix in dense form");
+  Array<T, 2> dense({m, n}, uninitialized);
   to_dense(generators.view(), View<T, 3>(as_batch(dense.view())));
   return dense;
 }

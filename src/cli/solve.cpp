@@ -1,4 +1,4 @@
-// structmat solve: A x = b for A in generator form.
+// structmat solve: A x = b for structured A.
 #include "structmat/quasiseparable/solve.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include "options.hpp"
 #include "progress.hpp"
 #include "promote.hpp"
+#include "solve_structured.hpp"
 #include "structmat/io/npy.hpp"
 #include "structmat/quasiseparable/from_semiseparable.hpp"
 
@@ -25,28 +26,64 @@ struct SolveCommand {
   bool adjoint = false, transpose = false, condition = false, json = false;
   int refinements = 2;
   bool vector = false;  ///< b is 1-d, and x can be too
+  bool given = false;   ///< an option that quasiseparable matrices alone have
 };
 
 const char* name_of(Method method) {
   return method == Method::qr ? "qr" : "lu";
 }
 
+Op op_of(const SolveCommand& options) {
+  return options.adjoint ? Op::adjoint : options.transpose ? Op::transpose : Op::none;
+}
+
 template <Scalar T>
-Status solve_with(const Quasiseparable<T, transition::Block>& a, const Array<T, 2>& b,
-                  const SolveCommand& options) {
-  const Op op = options.adjoint ? Op::adjoint : options.transpose ? Op::transpose : Op::none;
-  Array<T, 2> x(b.extents());
-  const SolveReport report = solve(exec::cpu{}, a.view(), op, View<const T, 3>(as_batch(b.view())),
-                                   View<T, 3>(as_batch(x.view())),
-                                   {.method = options.method == "lu" ? Method::lu : Method::qr,
-                                    .refinements = options.refinements,
-                                    .condition = options.condition});
-  if (!report.status.usable()) throw DomainError(options.matrix + ": " + describe(report.status));
+void write_solution(const Array<T, 2>& x, const SolveCommand& options) {
   if (options.vector) {
     io::write_npy_vector(options.output, View<const T, 2>(x).select(1, 0));
   } else {
     write_dense(options.output, View<const T, 2>(x));
   }
+}
+
+/// By the solver of the family; it decides the method.
+template <Scalar T>
+Status solve_with(const io::AnyStructured& a, const Array<T, 2>& b, const SolveCommand& options) {
+  Array<T, 2> x(b.extents());
+  const SolveFacts facts = solve_structured<T>(a, op_of(options), b.view(), x.view());
+  if (!facts.status.usable()) throw DomainError(options.matrix + ": " + describe(facts.status));
+  write_solution(x, options);
+  if (options.json) {
+    nlohmann::ordered_json json{{"family", family_of(a)},
+                                {"status", facts.status.ok() ? "ok" : describe(facts.status)}};
+    if (facts.backward_error) json["backward_error"] = *facts.backward_error;
+    if (facts.refinements) json["refinements"] = *facts.refinements;
+    if (facts.growth) json["growth"] = *facts.growth;
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    if (facts.backward_error) {
+      fmt::print("backward error   {:.3g}, {} refinements\n", *facts.backward_error,
+                 facts.refinements.value_or(0));
+    }
+    if (facts.growth) fmt::print("growth           {:.3g}\n", *facts.growth);
+    if (!facts.status.ok()) fmt::print("status           {}\n", describe(facts.status));
+    fmt::print("{}: {}\n", options.output, describe(io::DenseMatrix(x)));
+  }
+  return facts.status.ok() ? done : refuted;
+}
+
+template <Scalar T>
+Status solve_with(const Quasiseparable<T, transition::Block>& a, const Array<T, 2>& b,
+                  const SolveCommand& options) {
+  Array<T, 2> x(b.extents());
+  const SolveReport report =
+      solve(exec::cpu{}, a.view(), op_of(options), View<const T, 3>(as_batch(b.view())),
+            View<T, 3>(as_batch(x.view())),
+            {.method = options.method == "lu" ? Method::lu : Method::qr,
+             .refinements = options.refinements,
+             .condition = options.condition});
+  if (!report.status.usable()) throw DomainError(options.matrix + ": " + describe(report.status));
+  write_solution(x, options);
   if (options.json) {
     nlohmann::ordered_json json{{"method", name_of(report.method)},
                                 {"status", report.status.ok() ? "ok" : describe(report.status)},
@@ -109,11 +146,23 @@ Status run(SolveCommand options) {
                      ": a dense matrix; `structmat convert` makes .safetensors generators of it");
   }
   const Progress progress("structmat solve");
-  const AnyMatrix a = read_matrix(options.matrix);
   const io::DenseMatrix b = read_dense(options.b);
   options.vector = container_of(options.b) == Container::npy &&
                    container_of(options.output) == Container::npy &&
                    io::npy_dimensions(options.b) == 1;
+  if (holds_structured(options.matrix)) {
+    if (options.given) {
+      throw UsageError("--method, --refinements and --condition are for quasiseparable matrices");
+    }
+    const io::AnyStructured a = read_structured(options.matrix);
+    return std::visit(
+        [&]<Scalar U, Scalar V>(const Array<U, 2>& columns, const V&) {
+          using T = common_t<U, V>;
+          return solve_with<T>(a, widened<T>(columns), options);
+        },
+        b, scalar_of(a));
+  }
+  const AnyMatrix a = read_matrix(options.matrix);
   return std::visit(
       [&](const auto& m) {
         const auto blocks = blocks_of(m);
@@ -130,31 +179,38 @@ Status run(SolveCommand options) {
 }  // namespace
 
 void add_solve(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("solve", "Solve A x = b for A in generator form");
+  CLI::App* command = app.add_subcommand("solve", "Solve A x = b for structured A");
   const auto options = std::make_shared<SolveCommand>();
   command->add_option("matrix", options->matrix, "A: .safetensors")->required()->type_name("FILE");
   command->add_option("b", options->b, "b, a vector or several columns: .npy or .mtx")
       ->required()
       ->type_name("FILE");
   add_output(*command, options->output, "x: .npy or .mtx")->required();
-  command
-      ->add_option("--method", options->method,
-                   "qr: stable for every matrix; lu: faster, gives way to qr where pivots fail")
-      ->check(CLI::IsMember({"qr", "lu"}))
-      ->capture_default_str();
+  const CLI::Option* method =
+      command
+          ->add_option("--method", options->method,
+                       "qr: stable for every matrix; lu: faster, gives way to qr where pivots fail")
+          ->check(CLI::IsMember({"qr", "lu"}))
+          ->capture_default_str();
   CLI::Option* adjoint = command->add_flag("--adjoint", options->adjoint, "A^H x = b");
   command->add_flag("--transpose", options->transpose, "A^T x = b, without conjugation")
       ->excludes(adjoint);
-  command->add_option("--refinements", options->refinements, "Steps of refinement at most")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_flag("--condition", options->condition, "Estimate the condition number (1-norm)");
+  const CLI::Option* refinements =
+      command->add_option("--refinements", options->refinements, "Steps of refinement at most")
+          ->check(CLI::NonNegativeNumber)
+          ->capture_default_str();
+  const CLI::Option* condition = command->add_flag("--condition", options->condition,
+                                                   "Estimate the condition number (1-norm)");
   add_json(*command, options->json);
   command->footer(
-      "O(n) time and memory for a fixed order. Exit status 1: A is singular to working precision;\n"
+      "Quasiseparable: O(n) time and memory for a fixed order; --method, --refinements and\n"
+      "--condition are for these. Exit status 1: A is singular to working precision;\n"
       "x is written and solves a nearby system. An exactly singular A is refused.\n\n"
       "Example:\n  structmat solve K.safetensors b.npy -o x.npy --condition");
-  command->callback([&action, options] { action = [options] { return run(*options); }; });
+  command->callback([&action, options, method, refinements, condition] {
+    options->given = method->count() + refinements->count() + condition->count() > 0;
+    action = [options] { return run(*options); };
+  });
 }
 
 }  // namespace structmat::cli

@@ -235,3 +235,14 @@ TEST_CASE("gradients of a batch do not depend on threads, and may be absent") {
   CHECK(same_bits(one.factors, alone.factors));
   CHECK(same_bits(x_one, x_many));
 }
+
+TEST_CASE("a batch of no factors") {
+  const Butterfly<double> m(4, 4, 1, Strides::increasing, 0);
+  const Array<double, 3> none({0, 4, 2}), one({1, 4, 2});
+  Array<double, 3> y({0, 4, 2});
+  for (const Op op : all_ops) {
+    apply_op(exec::cpu{}, m, op, none, y);
+    apply_op(exec::cpu{}, m, op, one, y);
+    CHECK_THROWS_AS(apply_op(exec::cpu{}, m, op, one, Array<double, 3>({1, 4, 2})), ShapeError);
+  }
+}

@@ -166,3 +166,14 @@ TEST_CASE("the projection is the nearest one") {
   CHECK_THROWS_AS(monarch::from_dense(a, {.row_blocks = 0}), DomainError);
   CHECK_THROWS_AS(monarch::from_dense(a, {.order = -1}), DomainError);
 }
+
+TEST_CASE("a batch of no blocks") {
+  const Monarch<double> m({2, 2, 2}, {2, 2, 2}, 0);
+  const Array<double, 3> none({0, 4, 2}), one({1, 4, 2});
+  Array<double, 3> y({0, 4, 2});
+  for (const Op op : all_ops) {
+    apply_op(exec::cpu{}, m, op, none, y);
+    apply_op(exec::cpu{}, m, op, one, y);
+    CHECK_THROWS_AS(apply_op(exec::cpu{}, m, op, one, Array<double, 3>({1, 4, 2})), ShapeError);
+  }
+}

@@ -63,7 +63,7 @@ class Usage(Tool):
                 (["convert", "a.npy", "b.safetensors", "--tolerance", "-1"], "tolerance"),
                 (["apply", "a.npy", "a.npy", "-o", "y.safetensors"], "the product is dense"),
                 (["apply", "a.npy", "a.npy", "-o", "y.npy", "--adjoint", "--transpose"], "excludes"),
-                (["bench", "toeplitz"], "toeplitz"),
+                (["bench", "tridiagonal"], "toeplitz"),
                 (["bench", "quasiseparable", "-n", "2-1"], "--size: \"2-1\""),
                 (["bench", "quasiseparable", "--rhs", "x"], "--rhs: \"x\""),
                 (["bench", "quasiseparable", "--threads", "-1"], "--threads")]:

@@ -138,3 +138,14 @@ TEST_CASE("cotangents of low rank may be absent, and must fit") {
                     LowRankCotangent<double>{}, View<double, 3>{});
         }) == "lowrank::apply_vjp: x has 4 rows, the operator has 3");
 }
+
+TEST_CASE("a batch of no factors") {
+  const LowRank<double> m(4, 4, 2, 0);
+  const Array<double, 3> none({0, 4, 2}), one({1, 4, 2});
+  Array<double, 3> y({0, 4, 2});
+  for (const Op op : all_ops) {
+    apply_op(exec::cpu{}, m, op, none, y);
+    apply_op(exec::cpu{}, m, op, one, y);
+    CHECK_THROWS_AS(apply_op(exec::cpu{}, m, op, one, Array<double, 3>({1, 4, 2})), ShapeError);
+  }
+}
