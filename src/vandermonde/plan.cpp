@@ -121,6 +121,7 @@ class Builder {
   void add_group(std::vector<index_t> members, index_t terms, bool reversed) {
     if (members.empty()) return;
     std::vector<Polar> polars;
+    polars.reserve(members.size());
     for (const index_t i : members) polars.push_back(polar_[i]);
     const auto [low, high] =
         std::minmax_element(polars.begin(), polars.end(),
@@ -150,6 +151,7 @@ class Builder {
     part.terms = terms;
     part.reversed = reversed;
     if (reversed) {
+      part.scales.reserve(part.nodes.size());
       for (const index_t i : part.nodes) {
         part.scales.emplace_back(power(std::complex<double>(nodes_[i]), n_ - 1).rounded());
       }
@@ -160,6 +162,7 @@ class Builder {
 
   std::vector<C> arguments(const Part<R>& part) const {
     std::vector<C> result;
+    result.reserve(part.nodes.size());
     for (const index_t i : part.nodes) {
       result.push_back(part.reversed ? C(1.0 / std::complex<double>(nodes_[i])) : nodes_[i]);
     }
@@ -257,6 +260,7 @@ VandermondePlan<T>::VandermondePlan(const VandermondeView<T>& matrix,
     bool direct = true;
     for (index_t b = 0; b < m.batch(); ++b) {
       std::vector<ComplexOf<T>> nodes;
+      nodes.reserve(m.rows());
       for (index_t i = 0; i < m.rows(); ++i) nodes.emplace_back(m.x(b, i));
       state->entries.push_back(
           vandermonde::Builder<real_t<T>>(std::move(nodes), m.cols(), options).parts());
