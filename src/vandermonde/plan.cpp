@@ -76,10 +76,10 @@ class Builder {
     }
     for (const bool reversed : {false, true}) {
       if (sides[reversed].empty()) continue;
-      Part<R>& part = add(std::move(sides[reversed]), n_, reversed);
+      Part<R>& part = add(sides[reversed], n_, reversed);
       part.evaluator = barycentric_evaluator(arguments(part), n_, options_.tolerance);
     }
-    add_direct(std::move(irregular), n_, false);
+    add_direct(irregular, n_, false);
   }
 
   /// Nodes by side and by the power of two up to which coefficients count.
@@ -111,14 +111,14 @@ class Builder {
     for (const bool reversed : {false, true}) {
       for (std::size_t level = 0; level < groups[reversed].size(); ++level) {
         const index_t terms = level == 0 ? n_ : std::min(n_, (n_ >> (level - 1)) + 1);
-        add_group(std::move(groups[reversed][level]), terms, reversed);
+        add_group(groups[reversed][level], terms, reversed);
       }
-      add_direct(std::move(short_ones[reversed]), std::min(n_, few_terms + 1), reversed);
+      add_direct(short_ones[reversed], std::min(n_, few_terms + 1), reversed);
     }
-    add_direct(std::move(irregular), n_, false);
+    add_direct(irregular, n_, false);
   }
 
-  void add_group(std::vector<index_t> members, index_t terms, bool reversed) {
+  void add_group(const std::vector<index_t>& members, index_t terms, bool reversed) {
     if (members.empty()) return;
     std::vector<Polar> polars;
     polars.reserve(members.size());
@@ -131,23 +131,23 @@ class Builder {
     if (options_.method == Method::automatic &&
         horner_pair * count * length <=
             circles * (transform_coefficient * length + transform_node * count)) {
-      return add_direct(std::move(members), terms, reversed);
+      return add_direct(members, terms, reversed);
     }
-    Part<R>& part = add(std::move(members), terms, reversed);
+    Part<R>& part = add(members, terms, reversed);
     part.evaluator = circles_evaluator<R>(polars, terms, circles, options_.tolerance);
   }
 
-  void add_direct(std::vector<index_t> members, index_t terms, bool reversed) {
+  void add_direct(const std::vector<index_t>& members, index_t terms, bool reversed) {
     if (members.empty()) return;
     // All terms: no need to turn around.
-    Part<R>& part = add(std::move(members), terms, reversed && terms < n_);
+    Part<R>& part = add(members, terms, reversed && terms < n_);
     part.direct = true;
     part.evaluator = direct_evaluator(arguments(part), terms);
   }
 
-  Part<R>& add(std::vector<index_t> members, index_t terms, bool reversed) {
+  Part<R>& add(const std::vector<index_t>& members, index_t terms, bool reversed) {
     Part<R> part;
-    part.nodes = std::move(members);
+    part.nodes = members;
     part.terms = terms;
     part.reversed = reversed;
     if (reversed) {

@@ -77,11 +77,12 @@ UnitCircle<R>::UnitCircle(const std::vector<TwoDoubles>& angles, index_t n, inde
   const int w =
       std::clamp(static_cast<int>(std::ceil(-std::log10(tolerance))) + 2, narrowest, widest);
   spreading_ = Spreading<R>(angles, grid_, w, beta_of(w));
-  correction_.reserve(n / 2 + 1);
-  for (const double v : kernel_transform(w, grid_, n / 2)) {
+  const index_t half = n / 2;
+  correction_.reserve(half + 1);
+  for (const double v : kernel_transform(w, grid_, half)) {
     correction_.push_back(static_cast<R>(1 / v));
   }
-  const auto middle = static_cast<double>(first_mode + n / 2);
+  const auto middle = static_cast<double>(first_mode + half);
   phase_.reserve(angles.size());
   for (const TwoDoubles& angle : angles) {
     const TwoDoubles phase = two_product(middle, angle.high) + TwoDoubles{middle * angle.low, 0};
