@@ -136,6 +136,7 @@ std::vector<Element> interpolate(const PrimeField& field, const std::vector<Elem
       [&](std::size_t i, std::size_t j) { return x[i] == x[j]; });
   std::vector<Element> c;
   if (x.empty()) return c;
+  c.reserve(x.size());
   Polynomial p(field);
   nmod_poly_interpolate_nmod_vec(p.get(), nodes.data(), values.data(),
                                  static_cast<slong>(nodes.size()));

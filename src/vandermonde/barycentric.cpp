@@ -18,6 +18,7 @@ namespace {
 template <RealScalar R>
 std::vector<std::complex<R>> roots_of_unity(index_t n) {
   std::vector<std::complex<R>> roots;
+  roots.reserve(n);
   for (index_t k = 0; k < n; ++k) {
     const auto part = static_cast<double>(k), whole = static_cast<double>(n);
     const double turns = part / whole;
@@ -48,6 +49,7 @@ class Barycentric final : public Evaluator<R> {
       : roots_(roots_of_unity<R>(n)),
         sums_(CauchyView<C>{row(nodes), row(roots_), Coincidence::skip}, {tolerance}),
         fft_(n) {
+    on_root_.reserve(nodes.size());
     for (const C& x : nodes) on_root_.push_back(root_at(x, roots_));
     denominators_.resize(nodes.size());
     cauchy_sums(exec::cpu{}, Op::none, roots_, denominators_);

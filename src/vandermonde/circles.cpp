@@ -115,6 +115,7 @@ class Circles final : public Evaluator<R> {
  private:
   static std::vector<TwoDoubles> angles_of(const std::vector<Polar>& nodes) {
     std::vector<TwoDoubles> angles;
+    angles.reserve(nodes.size());
     for (const Polar& node : nodes) angles.push_back(node.angle);
     return angles;
   }
@@ -153,11 +154,13 @@ std::unique_ptr<Evaluator<R>> circles_evaluator(const std::vector<Polar>& nodes,
   return std::make_unique<Circles<R>>(nodes, n, circles, tolerance);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define STRUCTMAT_INSTANTIATE(R)                                                                  \
   template std::unique_ptr<Evaluator<R>> direct_evaluator(std::vector<std::complex<R>>, index_t); \
   template std::unique_ptr<Evaluator<R>> circles_evaluator(const std::vector<Polar>&, index_t,    \
                                                            int, double);
 STRUCTMAT_INSTANTIATE(float)
 STRUCTMAT_INSTANTIATE(double)
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace structmat::vandermonde

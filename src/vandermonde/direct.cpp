@@ -146,9 +146,11 @@ void power_sums(const T* x, index_t m, const T* f, index_t n, T* c) {
   }
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define STRUCTMAT_INSTANTIATE(T)                                       \
   template void evaluate<T>(const T*, index_t, const T*, index_t, T*); \
   template void power_sums<T>(const T*, index_t, const T*, index_t, T*);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace structmat::vandermonde

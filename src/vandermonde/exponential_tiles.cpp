@@ -212,6 +212,7 @@ void sum_over_lags(const LagGrid& grid, const Array<real_t<T>, 1>& fine,
                   coarse.data() + vector * grid.rows() * size, x, c);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define STRUCTMAT_INSTANTIATE(T)                                                              \
   template Array<real_t<T>, 1> fine_along_lags(const View<const T, 1>&, const LagGrid&);      \
   template Array<real_t<T>, 1> fine_along_poles(const View<const T, 1>&, const LagGrid&);     \
@@ -227,5 +228,6 @@ STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
                                const std::complex<R>*, index_t, index_t, R*);
 STRUCTMAT_INSTANTIATE_REAL(float)
 STRUCTMAT_INSTANTIATE_REAL(double)
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace structmat::vandermonde

@@ -34,6 +34,8 @@ NonuniformFft<T>::NonuniformFft(View<const real_t<T>, 1> angles, index_t modes,
                       ", it must lie between 0 and 1");
   }
   std::vector<vandermonde::TwoDoubles> exact;
+  exact.reserve(angles.extent(0));
+  angles_.reserve(angles.extent(0));
   for (index_t p = 0; p < angles.extent(0); ++p) {
     if (!std::isfinite(angles(p))) {
       throw DomainError(operation + ": angle " + std::to_string(p) + " is " +

@@ -76,10 +76,10 @@ class Builder {
     }
     for (const bool reversed : {false, true}) {
       if (sides[reversed].empty()) continue;
-      Part<R>& part = add(std::move(sides[reversed]), n_, reversed);
+      Part<R>& part = add(sides[reversed], n_, reversed);
       part.evaluator = barycentric_evaluator(arguments(part), n_, options_.tolerance);
     }
-    add_direct(std::move(irregular), n_, false);
+    add_direct(irregular, n_, false);
   }
 
   /// Nodes by side and by the power of two up to which coefficients count.
@@ -111,16 +111,17 @@ class Builder {
     for (const bool reversed : {false, true}) {
       for (std::size_t level = 0; level < groups[reversed].size(); ++level) {
         const index_t terms = level == 0 ? n_ : std::min(n_, (n_ >> (level - 1)) + 1);
-        add_group(std::move(groups[reversed][level]), terms, reversed);
+        add_group(groups[reversed][level], terms, reversed);
       }
-      add_direct(std::move(short_ones[reversed]), std::min(n_, few_terms + 1), reversed);
+      add_direct(short_ones[reversed], std::min(n_, few_terms + 1), reversed);
     }
-    add_direct(std::move(irregular), n_, false);
+    add_direct(irregular, n_, false);
   }
 
-  void add_group(std::vector<index_t> members, index_t terms, bool reversed) {
+  void add_group(const std::vector<index_t>& members, index_t terms, bool reversed) {
     if (members.empty()) return;
     std::vector<Polar> polars;
+    polars.reserve(members.size());
     for (const index_t i : members) polars.push_back(polar_[i]);
     const auto [low, high] =
         std::minmax_element(polars.begin(), polars.end(),
@@ -130,26 +131,27 @@ class Builder {
     if (options_.method == Method::automatic &&
         horner_pair * count * length <=
             circles * (transform_coefficient * length + transform_node * count)) {
-      return add_direct(std::move(members), terms, reversed);
+      return add_direct(members, terms, reversed);
     }
-    Part<R>& part = add(std::move(members), terms, reversed);
+    Part<R>& part = add(members, terms, reversed);
     part.evaluator = circles_evaluator<R>(polars, terms, circles, options_.tolerance);
   }
 
-  void add_direct(std::vector<index_t> members, index_t terms, bool reversed) {
+  void add_direct(const std::vector<index_t>& members, index_t terms, bool reversed) {
     if (members.empty()) return;
     // All terms: no need to turn around.
-    Part<R>& part = add(std::move(members), terms, reversed && terms < n_);
+    Part<R>& part = add(members, terms, reversed && terms < n_);
     part.direct = true;
     part.evaluator = direct_evaluator(arguments(part), terms);
   }
 
-  Part<R>& add(std::vector<index_t> members, index_t terms, bool reversed) {
+  Part<R>& add(const std::vector<index_t>& members, index_t terms, bool reversed) {
     Part<R> part;
-    part.nodes = std::move(members);
+    part.nodes = members;
     part.terms = terms;
     part.reversed = reversed;
     if (reversed) {
+      part.scales.reserve(part.nodes.size());
       for (const index_t i : part.nodes) {
         part.scales.emplace_back(power(std::complex<double>(nodes_[i]), n_ - 1).rounded());
       }
@@ -160,6 +162,7 @@ class Builder {
 
   std::vector<C> arguments(const Part<R>& part) const {
     std::vector<C> result;
+    result.reserve(part.nodes.size());
     for (const index_t i : part.nodes) {
       result.push_back(part.reversed ? C(1.0 / std::complex<double>(nodes_[i])) : nodes_[i]);
     }
@@ -257,6 +260,7 @@ VandermondePlan<T>::VandermondePlan(const VandermondeView<T>& matrix,
     bool direct = true;
     for (index_t b = 0; b < m.batch(); ++b) {
       std::vector<ComplexOf<T>> nodes;
+      nodes.reserve(m.rows());
       for (index_t i = 0; i < m.rows(); ++i) nodes.emplace_back(m.x(b, i));
       state->entries.push_back(
           vandermonde::Builder<real_t<T>>(std::move(nodes), m.cols(), options).parts());

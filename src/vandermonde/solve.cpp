@@ -49,6 +49,7 @@ void find_weights(const T* x, index_t n, T* c) {
 template <Scalar T>
 PivotStatus examined(const View<const T, 1>& nodes, index_t batch) {
   std::vector<std::pair<T, index_t>> sorted;
+  sorted.reserve(nodes.extent(0));
   for (index_t i = 0; i < nodes.extent(0); ++i) {
     if (!is_finite(nodes(i))) {
       return {PivotStatus::Kind::not_finite, batch, i, double(std::abs(nodes(i)))};
@@ -152,6 +153,7 @@ vandermonde::SolveReport solve(const exec::cpu& e, const VandermondeView<T>& mat
   report.status = examined(own, b);
   if (!report.status.ok()) return report;
   std::vector<std::vector<index_t>> orders;
+  orders.reserve(own.batch());
   for (index_t entry = 0; entry < own.batch(); ++entry) {
     report.order = vandermonde::resolved(options.order, own.x.select(0, entry));
     orders.push_back(vandermonde::ordered(report.order, own.x.select(0, entry)));

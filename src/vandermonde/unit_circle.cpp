@@ -47,6 +47,7 @@ std::vector<double> kernel_transform(int w, index_t grid, index_t count) {
   const auto poles = static_cast<index_t>(rule.nodes.size());
   LogVandermonde<std::complex<double>> waves(count + 1, poles);
   std::vector<std::complex<double>> weights;
+  weights.reserve(rule.nodes.size());
   for (index_t q = 0; q < poles; ++q) {
     const double z = rule.nodes[q];
     waves.a(0, q) = {0, std::numbers::pi * w * z / static_cast<double>(grid)};
@@ -76,10 +77,13 @@ UnitCircle<R>::UnitCircle(const std::vector<TwoDoubles>& angles, index_t n, inde
   const int w =
       std::clamp(static_cast<int>(std::ceil(-std::log10(tolerance))) + 2, narrowest, widest);
   spreading_ = Spreading<R>(angles, grid_, w, beta_of(w));
-  for (const double v : kernel_transform(w, grid_, n / 2)) {
+  const index_t half = n / 2;
+  correction_.reserve(half + 1);
+  for (const double v : kernel_transform(w, grid_, half)) {
     correction_.push_back(static_cast<R>(1 / v));
   }
-  const auto middle = static_cast<double>(first_mode + n / 2);
+  const auto middle = static_cast<double>(first_mode + half);
+  phase_.reserve(angles.size());
   for (const TwoDoubles& angle : angles) {
     const TwoDoubles phase = two_product(middle, angle.high) + TwoDoubles{middle * angle.low, 0};
     phase_.push_back(C(unit(phase)));
