@@ -1,4 +1,5 @@
 #include "core/instantiate.hpp"
+#include "toeplitz/hermitian_lags.hpp"
 #include "toeplitz/krylov.hpp"
 
 namespace structmat::toeplitz {
@@ -75,16 +76,12 @@ IterativeReport conjugate_gradients(const exec::cpu& e, const ToeplitzView<T>& m
                                     const IterativeOptions& options) {
   const char* const operation = "toeplitz::conjugate_gradients";
   const ToeplitzView<T> t = checked(m, operation);
-  const index_t n = t.rows();
-  for (index_t entry = 0; n == t.cols() && entry < t.batch(); ++entry) {
-    for (index_t l = 0; l < n; ++l) {
-      const T below = t.lags(entry, n - 1 + l), above = t.lags(entry, n - 1 - l);
-      // What is not a number is for the report.
-      if (below == conjugate(above) || below != below || above != above) continue;
-      throw DomainError(std::string(operation) + ": lags " + std::to_string(l) + " and " +
-                        std::to_string(-l) + " of batch entry " + std::to_string(entry) +
-                        " are not conjugate, the matrix is not Hermitian");
-    }
+  for (index_t entry = 0; t.rows() == t.cols() && entry < t.batch(); ++entry) {
+    const index_t l = unequal_lag(t, entry);
+    if (l < 0) continue;
+    throw DomainError(std::string(operation) + ": lags " + std::to_string(l) + " and " +
+                      std::to_string(-l) + " of batch entry " + std::to_string(entry) +
+                      " are not conjugate, the matrix is not Hermitian");
   }
   return krylov(operation, e, m, b, x, options, true,
                 [&](const KrylovMatrix<T>& one, const Array<T, 1>& rhs, Array<T, 1>& solution) {

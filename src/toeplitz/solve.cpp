@@ -1,14 +1,17 @@
 #include "structmat/toeplitz/solve.hpp"
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "core/instantiate.hpp"
 #include "core/refine.hpp"
-#include "core/scale.hpp"
 #include "structmat/dense/lapack.hpp"
+#include "structmat/toeplitz/hermitian_inverse.hpp"
 #include "structmat/toeplitz/plan.hpp"
+#include "toeplitz/hermitian_lags.hpp"
 #include "toeplitz/magnitude.hpp"
+#include "toeplitz/norm_bound.hpp"
 #include "toeplitz/square.hpp"
 
 namespace structmat {
@@ -81,17 +84,26 @@ struct ImageLu {
   }
 };
 
-/// ||T||_F / sqrt(n)
+/// The inverse of a positive definite matrix likewise.
 template <Scalar T>
-double norm_bound(const ToeplitzView<T>& m, index_t batch) {
-  const index_t n = m.rows();
-  if (n == 0) return 0;
-  const int exponent = scale_exponent(m.lags.select(0, batch));
-  double sum = 0;
-  for (index_t l = 1 - n; l < n; ++l) {
-    sum += double(n - std::abs(l)) * std::norm(scaled(m.lags(batch, l + n - 1), -exponent));
+struct Positive {
+  HermitianInverse<T> inverse;
+  PivotStatus status() const { return inverse.status(); }
+  void solve(const exec::cpu& e, Op op, const View<const T, 3>& b, const View<T, 3>& x) const {
+    const View<const T, 3> right = b.broadcast(0, x.extent(0));
+    if (!overlaps(b, x)) return apply(e, inverse, op, right, x);
+    apply(e, inverse, op, View<const T, 3>(to_array(right).view()), x);
   }
-  return std::ldexp(std::sqrt(sum / double(n)), exponent);
+};
+
+/// The first columns of batch entries that all look positive definite; nothing otherwise.
+template <Scalar T>
+std::optional<View<const T, 2>> hermitian_column(const ToeplitzView<T>& m) {
+  const index_t n = m.rows();
+  for (index_t b = 0; b < m.batch(); ++b) {
+    if (n == 0 || !(std::real(m.lags(b, n - 1)) > 0) || unequal_lag(m, b) >= 0) return std::nullopt;
+  }
+  return m.lags.slice(1, n - 1, 2 * n - 1);
 }
 
 template <Scalar T, class Factors>
@@ -101,8 +113,8 @@ void finish(const exec::cpu& e, const ToeplitzView<T>& m, const Factors& f, Op o
   report.status = f.status();
   if (!f.status().usable() || x.empty()) return;
   f.solve(e, op, b, x);
-  std::vector<double> norms;
-  for (index_t entry = 0; entry < m.batch(); ++entry) norms.push_back(norm_bound(m, entry));
+  std::vector<double> norms(static_cast<std::size_t>(m.batch()));
+  for (std::size_t i = 0; i < norms.size(); ++i) norms[i] = norm_bound(m, static_cast<index_t>(i));
   const ToeplitzPlan<T> plan(m);
   const Refinement refinement = refine<T>(
       b, x, options.refinements,
@@ -111,6 +123,15 @@ void finish(const exec::cpu& e, const ToeplitzView<T>& m, const Factors& f, Op o
       [&](const View<T, 3>& r) { f.solve(e, op, r, r); });
   report.backward_error = refinement.backward_error;
   report.refinements = refinement.steps;
+}
+
+/// Below, dense elimination is about as fast as any recursion.
+constexpr index_t least_hermitian = 32;
+
+/// Is nothing to be gained by a method that is stable for every matrix?
+template <Scalar T>
+bool is_settled(const SolveReport& report) {
+  return report.status.ok() && report.backward_error <= 32 * double(epsilon<T>);
 }
 
 }  // namespace
@@ -131,11 +152,31 @@ toeplitz::SolveReport solve(const exec::cpu& e, const ToeplitzView<T>& m, Op op,
   toeplitz::require_square(operation, m);
   toeplitz::checked(m, operation);
   detail::check_operands(operation, m.batch(), m.rows(), m.rows(), b, x);
+  using toeplitz::SolveMethod;
   toeplitz::SolveReport report;
-  report.method = options.method == toeplitz::SolveMethod::automatic
-                      ? toeplitz::solve_method<T>(m.rows())
-                      : options.method;
-  if (report.method == toeplitz::SolveMethod::dense) {
+  report.method = options.method;
+  if (options.method == SolveMethod::automatic || options.method == SolveMethod::hermitian) {
+    const bool automatic = options.method == SolveMethod::automatic;
+    const auto column = toeplitz::hermitian_column(m);
+    if (!column && !automatic) {
+      throw DomainError(std::string(operation) +
+                        ": the method for Hermitian matrices of positive diagonal is asked for, "
+                        "and this one is another");
+    }
+    if (column && (!automatic || m.rows() >= toeplitz::least_hermitian)) {
+      report.method = SolveMethod::hermitian;
+      Array<T, 3> solution(x.extents());
+      toeplitz::finish(e, m, toeplitz::Positive<T>{toeplitz::HermitianInverse<T>(*column, {}, e)},
+                       op, b, solution.view(), options, report);
+      if (!automatic || toeplitz::is_settled<T>(report)) {
+        if (report.status.usable()) copy(std::as_const(solution).view(), x);
+        return report;
+      }
+      report = {};
+    }
+    report.method = toeplitz::solve_method<T>(m.rows());
+  }
+  if (report.method == SolveMethod::dense) {
     toeplitz::finish(e, m, toeplitz::DenseLu<T>(m), op, b, x, options, report);
   } else {
     const toeplitz::ImageLu<T> f{toeplitz::factor_lu(e, m)};
@@ -162,6 +203,11 @@ LogDeterminant<T> log_determinant(const exec::cpu& e, const ToeplitzView<T>& m, 
   toeplitz::checked(m, "toeplitz::log_determinant");
   detail::require_index("toeplitz::log_determinant", {m.batch(), 1, 1}, {batch, 0, 0});
   const ToeplitzView<T> one{m.lags.slice(0, batch, batch + 1), m.row_count, m.col_count};
+  toeplitz::require_square("toeplitz::log_determinant", one);
+  if (const auto column = toeplitz::hermitian_column(one)) {
+    const toeplitz::HermitianInverse<T> inverse(*column, {}, e);
+    if (inverse.ok()) return inverse.log_determinant();
+  }
   return toeplitz::log_determinant(toeplitz::factor_lu(e, one));
 }
 

@@ -4,6 +4,7 @@
 
 #include "structmat/toeplitz/to_cauchy_like.hpp"
 #include "support/dense.hpp"
+#include "support/positive_toeplitz.hpp"
 #include "support/solve.hpp"
 #include "support/toeplitz.hpp"
 
@@ -209,6 +210,56 @@ TEST_CASE("the default takes what is faster and says so") {
     CHECK(r.method == (n == 20 ? SolveMethod::dense : SolveMethod::lu));
     CHECK(m.solve(b).extent(0) == n);
   }
+}
+
+TEMPLATE_TEST_CASE("positive definite matrices go by their own method", "", double,
+                   std::complex<double>) {
+  using T = TestType;
+  Random random(6);
+  const index_t n = 200;
+  const auto column = random_covariances<T>(n, 2, 1);
+  const Toeplitz<T> m = toeplitz::hermitian<T>(column.view());
+  const auto b = random.array<T, 3>({2, n, 3});
+  for (const Op op : all_ops) {
+    Array<T, 3> x({2, n, 3}), other({2, n, 3});
+    const auto r = solve(exec::cpu{}, m.view(), op, b.view(), x.view());
+    CHECK(r.method == SolveMethod::hermitian);
+    CHECK(r.status.ok());
+    CHECK(r.backward_error <= 8 * epsilon<double>);
+    solve(exec::cpu{}, m.view(), op, b.view(), other.view(), {.method = SolveMethod::lu});
+    double worst = 0, size = 0;
+    for (index_t i = 0; i < x.size(); ++i) {
+      worst = std::max(worst, std::abs(x.data()[i] - other.data()[i]));
+      size = std::max(size, std::abs(x.data()[i]));
+    }
+    CHECK(worst <= 1e-10 * size);
+  }
+  const auto fast = log_determinant(exec::cpu{}, m.view(), 1);
+  const auto general = toeplitz::log_determinant(toeplitz::factor_lu(exec::cpu{}, m.view()), 1);
+  CHECK(fast.log_abs == Approx(general.log_abs).epsilon(1e-11));
+  CHECK(fast.sign == T{1});
+
+  // Indefinite with a positive diagonal: the recursion finds out, and elimination goes on.
+  Toeplitz<T> indefinite = m;
+  for (index_t entry = 0; entry < 2; ++entry) {
+    for (const index_t l : {-1, 1}) indefinite.lags(entry, n - 1 + l) = T(100);
+  }
+  Array<T, 3> x({2, n, 3});
+  const auto r = solve(exec::cpu{}, indefinite.view(), Op::none, b.view(), x.view());
+  CHECK(r.method == SolveMethod::lu);
+  CHECK(r.status.ok());
+  CHECK(r.backward_error <= 1e-14);
+
+  auto untouched = poisoned<T, 3>({2, n, 3});
+  const auto refused = solve(exec::cpu{}, indefinite.view(), Op::none, b.view(), untouched.view(),
+                             {.method = SolveMethod::hermitian});
+  CHECK(refused.status.kind == PivotStatus::Kind::not_positive);
+  CHECK(refused.status.index == 1);
+  for (const T& v : untouched) CHECK(std::isnan(std::real(v)));
+  indefinite.lags(1, 0) = T(3);
+  CHECK_THROWS_AS(solve(exec::cpu{}, indefinite.view(), Op::none, b.view(), x.view(),
+                        {.method = SolveMethod::hermitian}),
+                  DomainError);
 }
 
 TEST_CASE("illegal operands of Toeplitz solvers") {

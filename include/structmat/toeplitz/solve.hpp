@@ -10,9 +10,13 @@ namespace structmat {
 namespace toeplitz {
 
 enum class SolveMethod {
-  automatic,  ///< whatever is faster: dense below a measured size, lu above
-  dense,      ///< LU of the n x n matrix by LAPACK
-  lu          ///< LU of the Cauchy-like image (lu.hpp): O(n^2), O(n) memory
+  /// hermitian where the matrix is Hermitian with a positive diagonal and turns out to be positive
+  /// definite with a backward error at rounding level; otherwise whatever is faster: dense below a
+  /// measured size, lu above.
+  automatic,
+  dense,     ///< LU of the n x n matrix by LAPACK
+  lu,        ///< LU of the Cauchy-like image (lu.hpp): O(n^2), O(n) memory
+  hermitian  ///< the Gohberg-Semencul formula of a positive definite matrix (hermitian_inverse.hpp)
 };
 
 struct SolveOptions {
@@ -32,7 +36,7 @@ struct SolveReport {
   int refinements = 0;  ///< that were made
 };
 
-/// What SolveMethod::automatic takes for n x n matrices of scalar type T.
+/// What SolveMethod::automatic takes for n x n matrices that are not positive definite.
 template <Scalar T>
 SolveMethod solve_method(index_t n);
 
@@ -43,11 +47,12 @@ SolveMethod solve_method(index_t n);
 /// m: n x n, any regular matrix; b: (batch, n, k) in, x: (batch, n, k) out; any strides; a batch extent
 /// 1 of m or b is broadcast. b and x must not overlap. A Hankel matrix goes by H = T J, J the exchange
 /// of columns. Cost: lu about 80 n^2 flops and 4 n^2 more for each right-hand side (real arithmetic
-/// counted; real matrices too), O(n) memory; dense 2/3 n^3 and n^2 numbers; to solve again, keep
-/// factor_lu. Threads: lu over the batch, dense those of BLAS. Accuracy: backward error about c eps
+/// counted; real matrices too), O(n) memory; hermitian O(n log^2 n); dense 2/3 n^3 and n^2 numbers; to
+/// solve again, keep factor_lu or a HermitianInverse. Threads: lu over the batch, dense those of BLAS. Accuracy: backward error about c eps
 /// after refinement. Real matrices have real solutions. Breakdown (singular matrix, NaN or Inf in m)
 /// is in the report, and leaves x as it was when the status is not usable. Throws ShapeError (also
-/// for m x n with m != n: least squares are not offered), DomainError (overlap).
+/// for m x n with m != n: least squares are not offered), DomainError (overlap; `hermitian` for another
+/// matrix).
 template <Scalar T>
 toeplitz::SolveReport solve(const exec::cpu& e, const ToeplitzView<T>& m, Op op, View<const T, 3> b,
                             View<T, 3> x, const toeplitz::SolveOptions& options = {});
@@ -65,8 +70,8 @@ toeplitz::SolveReport solve(const exec::cpu& e, const Hankel<T>& m, const B& b, 
   return solve(e, m.view(), Op::none, detail::input<T>(b), detail::output<T>(x), options);
 }
 
-/// det T or det H of one batch entry, as a logarithm and a sign. Cost: as factor_lu. Accuracy: see
-/// toeplitz::log_determinant. Throws ShapeError, DomainError (not finite).
+/// det T or det H of one batch entry, as a logarithm and a sign. Cost: as factor_lu; of a Hermitian
+/// positive definite Toeplitz matrix O(n log^2 n). Accuracy: see toeplitz::log_determinant. Throws ShapeError, DomainError (not finite).
 template <Scalar T>
 LogDeterminant<T> log_determinant(const exec::cpu& e, const ToeplitzView<T>& m, index_t batch = 0);
 template <Scalar T>
