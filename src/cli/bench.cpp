@@ -268,11 +268,11 @@ std::string machine() {
                      simd_path(), load());
 }
 
-Status bench(BenchOptions options) {
+Status bench(const BenchOptions& options) {
   require_meaning(options);
-  if (!has_order(options.family)) options.orders = "0";
   for (const std::string& backend : options.backends) require_backend(backend);
-  const Grid grid = parse_grid(options);
+  Grid grid = parse_grid(options);
+  if (!has_order(options.family)) grid.orders = {0};
 #ifdef _OPENMP
   // The dense product must run on as many threads.
   if (options.threads > 0) omp_set_num_threads(options.threads);
