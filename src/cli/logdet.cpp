@@ -1,4 +1,4 @@
-// structmat logdet: the determinant of a structured matrix, as a logarithm and a sign.
+// structmat logdet: the determinant, as a logarithm and a sign.
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "options.hpp"
 #include "progress.hpp"
 #include "solve_structured.hpp"
+#include "solver_blocks.hpp"
 
 namespace structmat::cli {
 namespace {
@@ -17,30 +18,53 @@ struct LogdetCommand {
   bool json = false;
 };
 
-Status run(const LogdetCommand& command) {
-  if (!holds_structured(command.matrix)) {
-    throw UsageError(command.matrix +
-                     ": a structured matrix is needed, as `structmat gen` makes it");
+struct Determinant {
+  LogDeterminant<std::complex<double>> value;
+  bool real;
+};
+
+template <Scalar T>
+Determinant determinant_of(const LogDeterminant<T>& d) {
+  return {{d.log_abs, std::complex<double>(d.sign)}, !is_complex_v<T>};
+}
+
+Determinant determinant_of(const std::string& path) {
+  if (holds_structured(path)) {
+    const io::AnyStructured a = read_structured(path);
+    const bool real = std::visit([]<Scalar T>(const T&) { return !is_complex_v<T>; }, scalar_of(a));
+    return {log_determinant_structured(a), real};
   }
-  const io::AnyStructured a = read_structured(command.matrix);
-  LogDeterminant<std::complex<double>> found;
+  if (container_of(path) != Container::generators) {
+    throw UsageError(path + ": a dense matrix; `structmat convert` makes .safetensors of it");
+  }
+  return std::visit(
+      [](const auto& m) {
+        return determinant_of(
+            quasiseparable::log_determinant(quasiseparable::factor_qr(blocks_of(m))));
+      },
+      io::read_generators(path));
+}
+
+Status run(const LogdetCommand& command) {
+  Determinant found;
   {
     const Progress progress("structmat logdet");
-    found = log_determinant_structured(a);
+    found = determinant_of(command.matrix);
   }
-  const bool real = std::visit([]<Scalar T>(const T&) { return !is_complex_v<T>; }, scalar_of(a));
+  const auto& [log_abs, sign] = found.value;
   if (command.json) {
     using Json = nlohmann::ordered_json;
-    const Json sign =
-        real ? Json(found.sign.real()) : Json{{"re", found.sign.real()}, {"im", found.sign.imag()}};
-    fmt::print("{}\n",
-               Json{{"file", command.matrix}, {"log_abs", found.log_abs}, {"sign", sign}}.dump(2));
+    const Json phase =
+        found.real ? Json(sign.real()) : Json{{"re", sign.real()}, {"im", sign.imag()}};
+    fmt::print(
+        "{}\n",
+        Json{{"file", command.matrix}, {"log_determinant", log_abs}, {"sign", phase}}.dump(2));
   } else {
-    fmt::print("log |det A|      {:.17g}\n", found.log_abs);
-    if (real) {
-      fmt::print("sign             {:g}\n", found.sign.real());
+    fmt::print("log |det A|      {:.17g}\n", log_abs);
+    if (found.real) {
+      fmt::print("sign             {:g}\n", sign.real());
     } else {
-      fmt::print("phase            {:.17g} {:+.17g} i\n", found.sign.real(), found.sign.imag());
+      fmt::print("phase            {:.17g} {:+.17g} i\n", sign.real(), sign.imag());
     }
   }
   return done;
@@ -50,7 +74,7 @@ Status run(const LogdetCommand& command) {
 
 void add_logdet(CLI::App& app, Action& action) {
   CLI::App* command =
-      app.add_subcommand("logdet", "The determinant of a structured matrix: log |det A| and sign");
+      app.add_subcommand("logdet", "The determinant of a matrix in .safetensors: log |det A| and sign");
   const auto options = std::make_shared<LogdetCommand>();
   command->add_option("matrix", options->matrix, "A: .safetensors")->required()->type_name("FILE");
   add_json(*command, options->json);

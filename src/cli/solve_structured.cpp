@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "promote.hpp"
+#include "structmat/cauchy/inverse.hpp"
+#include "structmat/cauchy/solve.hpp"
+#include "structmat/toeplitz/circulant_solve.hpp"
 #include "structmat/toeplitz/solve.hpp"
 #include "structmat/vandermonde/solve.hpp"
 

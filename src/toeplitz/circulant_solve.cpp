@@ -80,6 +80,17 @@ circulant::Determinants<T> determinants_of(const View<const T, 2>& column, bool 
   return result;
 }
 
+template <class M>
+auto determinant_of_entry(const char* operation, M m, index_t batch, bool skew) {
+  detail::require_index(operation, {m.batch(), 1, 1}, {batch, 0, 0});
+  const auto found = determinants_of(m.column.slice(0, batch, batch + 1), skew);
+  if (found.status.kind == PivotStatus::Kind::not_finite) {
+    throw DomainError(std::string(operation) + ": element " + std::to_string(found.status.index) +
+                      " of batch entry " + std::to_string(batch) + " is not finite");
+  }
+  return found.values.front();
+}
+
 template <Scalar T>
 circulant::SolveReport solve_with(const std::string& operation, const exec::cpu& e,
                                   const View<const T, 2>& column, bool skew, Op op,
@@ -195,6 +206,17 @@ circulant::Determinants<T> log_determinant(const SkewCirculantView<T>& m) {
 }  // namespace skew_circulant
 
 template <Scalar T>
+LogDeterminant<T> log_determinant(const exec::cpu&, const CirculantView<T>& m, index_t batch) {
+  constexpr auto operation = "circulant::log_determinant";
+  return determinant_of_entry(operation, circulant::checked(m, operation), batch, false);
+}
+template <Scalar T>
+LogDeterminant<T> log_determinant(const exec::cpu&, const SkewCirculantView<T>& m, index_t batch) {
+  constexpr auto operation = "skew_circulant::log_determinant";
+  return determinant_of_entry(operation, skew_circulant::checked(m, operation), batch, true);
+}
+
+template <Scalar T>
 circulant::SolveReport solve(const exec::cpu& e, const CirculantView<T>& m, Op op,
                              View<const T, 3> b, View<T, 3> x) {
   constexpr auto operation = "circulant::solve";
@@ -226,6 +248,8 @@ circulant::SolveReport solve_vjp(const exec::cpu& e, const SkewCirculantView<T>&
   template STRUCTMAT_EXPORT Array<std::complex<real_t<T>>, 2> family::eigenvalues(const M<T>&);  \
   template STRUCTMAT_EXPORT family::Inverse<T> family::inverse(const M<T>&);                     \
   template STRUCTMAT_EXPORT circulant::Determinants<T> family::log_determinant(const M<T>&);     \
+  template STRUCTMAT_EXPORT LogDeterminant<T> log_determinant(const exec::cpu&, const M<T>&,     \
+                                                              index_t);                          \
   template STRUCTMAT_EXPORT circulant::SolveReport solve(const exec::cpu&, const M<T>&, Op,      \
                                                          View<const T, 3>, View<T, 3>);          \
   template STRUCTMAT_EXPORT circulant::SolveReport solve_vjp(const exec::cpu&, const M<T>&, Op,  \

@@ -28,7 +28,9 @@ HermitianSolveReport solve_hermitian(const exec::cpu& e, const HermitianInverse<
       b, x, refinements,
       [&](index_t entry) { return norm_bound(matrix.view(), inverse.batch() == 1 ? 0 : entry); },
       [&](const View<const T, 3>& v, const View<T, 3>& y) { apply(e, plan, Op::none, v, y); },
-      [&](const View<T, 3>& r) { apply(e, inverse, Op::none, to_array(r).view(), r); });
+      [&](const View<T, 3>& r) {
+        apply(e, inverse, Op::none, View<const T, 3>(to_array(r).view()), r);
+      });
   report.backward_error = refinement.backward_error;
   report.refinements = refinement.steps;
   return report;

@@ -266,6 +266,21 @@ TEMPLATE_TEST_CASE("gradients of solutions", "", double, std::complex<double>) {
   check(dominant(random_skew_circulant<T>(3, 1, random)), 3);
 }
 
+TEST_CASE("determinants of one entry") {
+  Random random(6);
+  auto c = random_circulant<double>(7, 3, random);
+  auto s = random_skew_circulant<std::complex<double>>(4, 2, random);
+  const auto all = circulant::log_determinant(c.view());
+  const auto skew = skew_circulant::log_determinant(s.view());
+  CHECK(log_determinant(exec::cpu{}, c.view(), 2).log_abs == all.values[2].log_abs);
+  CHECK(log_determinant(exec::cpu{}, s.view(), 1).sign == skew.values[1].sign);
+  c.column(2, 3) = INFINITY;
+  CHECK(message_from<DomainError>([&] { log_determinant(exec::cpu{}, c.view(), 2); }) ==
+        "circulant::log_determinant: element 3 of batch entry 2 is not finite");
+  CHECK(log_determinant(exec::cpu{}, c.view(), 1).log_abs == all.values[1].log_abs);
+  CHECK_THROWS_AS(log_determinant(exec::cpu{}, c.view(), 3), ShapeError);
+}
+
 TEST_CASE("solutions: strides, threads, operands that do not fit") {
   Random random(5);
   const index_t n = 500, k = 20;

@@ -76,6 +76,14 @@ circulant::Determinants<T> log_determinant(const SkewCirculantView<T>& m);
 
 }  // namespace skew_circulant
 
+/// log det C or log det S of one batch entry. Cost, accuracy: as circulant::log_determinant. Throws
+/// ShapeError; DomainError where an element is not finite.
+template <Scalar T>
+LogDeterminant<T> log_determinant(const exec::cpu& e, const CirculantView<T>& m, index_t batch = 0);
+template <Scalar T>
+LogDeterminant<T> log_determinant(const exec::cpu& e, const SkewCirculantView<T>& m,
+                                  index_t batch = 0);
+
 /// x := op(C)^-1 b.
 ///
 /// b: (batch, n, k) in, x: (batch, n, k) out; any strides; a batch extent 1 of C or b is broadcast. They
