@@ -363,7 +363,7 @@ void Line<R>::apply_exchanged(const exec::cpu& e, const View<const R, 2>& x,
   apply_columns(e, cols_, rows_, by_col_, x, y);
 }
 
-template class Line<float>;
-template class Line<double>;
+template class STRUCTMAT_EXPORT Line<float>;
+template class STRUCTMAT_EXPORT Line<double>;
 
 }  // namespace structmat::cauchy

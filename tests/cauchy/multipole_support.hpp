@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../../src/cauchy/multipole.hpp"
+#include "cauchy/multipole.hpp"
 #include "support/random.hpp"
 
 namespace structmat::test {

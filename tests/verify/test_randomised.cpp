@@ -12,7 +12,7 @@
 #include "structmat/semiseparable/entry.hpp"
 #include "support/battery.hpp"
 
-#include "../../src/verify/gaussian.hpp"
+#include "verify/gaussian.hpp"
 
 using namespace structmat;
 using namespace structmat::test;
