@@ -3,42 +3,36 @@
 
 #include <malloc.h>
 
-#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <new>
 
+#include "memory/counter.hpp"
 #include "structmat/quasiseparable/apply.hpp"
 #include "structmat/quasiseparable/entry.hpp"
 #include "structmat/quasiseparable/from_dense.hpp"
 #include "structmat/verify/rank_profile.hpp"
 #include "support/random.hpp"
 
+namespace structmat::test {
+std::atomic<std::size_t> bytes_in_use{0}, bytes_at_peak{0};
+}  // namespace structmat::test
+
 namespace {
 
-std::atomic<std::size_t> in_use{0}, peak{0};
-
 void* counted(void* pointer) {
+  using structmat::test::bytes_at_peak;
   if (pointer == nullptr) throw std::bad_alloc();
-  const std::size_t now = in_use += malloc_usable_size(pointer);
-  std::size_t seen = peak;
-  while (now > seen && !peak.compare_exchange_weak(seen, now)) {
+  const std::size_t now = structmat::test::bytes_in_use += malloc_usable_size(pointer);
+  std::size_t seen = bytes_at_peak;
+  while (now > seen && !bytes_at_peak.compare_exchange_weak(seen, now)) {
   }
   return pointer;
 }
 
 void release(void* pointer) {
-  if (pointer != nullptr) in_use -= malloc_usable_size(pointer);
+  if (pointer != nullptr) structmat::test::bytes_in_use -= malloc_usable_size(pointer);
   std::free(pointer);
-}
-
-/// The most bytes in use at one time while `action` runs, beyond those in use before.
-template <class Action>
-std::size_t peak_of(Action&& action) {
-  const std::size_t before = in_use;
-  peak = before;
-  action();
-  return peak - before;
 }
 
 }  // namespace
