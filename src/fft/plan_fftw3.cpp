@@ -85,6 +85,12 @@ void check_operand(const char* operation, const char* name, const View<T, 2>& v,
   }
 }
 
+void require_rows(const char* operation, Layout layout) {
+  if (layout == Layout::rows) return;
+  throw Unsupported(std::string("fft::Plan::") + operation +
+                    ": in place, and the layout is transposed");
+}
+
 }  // namespace
 
 template <Scalar T>
@@ -182,9 +188,9 @@ struct Plan<T>::Back {
     typename F::dimension length{n_, 1, 1};
     typename F::dimension sequences{options_.batch, is_forward ? n_ : spectrum_,
                                     is_forward ? spectrum_ : n_};
-    if (options_.layout == Layout::columns) {
-      length = {n_, options_.batch, options_.batch};
-      sequences = {options_.batch, 1, 1};
+    if (options_.layout == Layout::transposed) {
+      (is_forward ? length.is : length.os) = options_.batch;
+      (is_forward ? sequences.is : sequences.os) = 1;
     }
     auto* spectrum = fftw_pointer<typename F::complex>(y.data());
     const std::lock_guard lock(planner);
@@ -222,15 +228,15 @@ Plan<T>::Plan(index_t n, const PlanOptions& options)
   }
   if (n_ > 0 && batch_ > 0) {
     PlanOptions own = options;
-    own.in_place = own.in_place && is_complex_v<T>;
+    own.in_place = own.in_place && is_complex_v<T> && own.layout == Layout::rows;
     back_ = Back::obtain(n_, spectrum_length(), own);
   }
 }
 
 template <Scalar T>
-std::array<index_t, 2> Plan<T>::extents(index_t length) const {
-  if (layout_ == Layout::columns) return {length, batch_};
-  return {batch_, length};
+std::array<index_t, 2> Plan<T>::x_extents() const {
+  if (layout_ == Layout::transposed) return {n_, batch_};
+  return {batch_, n_};
 }
 
 template <Scalar T>
@@ -242,27 +248,29 @@ Plan<T>::~Plan() = default;
 
 template <Scalar T>
 void Plan<T>::forward(View<const T, 2> x, View<complex_type, 2> y) const {
-  check_operand("forward", "x", x, extents(n_), y);
-  check_operand("forward", "y", y, extents(spectrum_length()), x);
+  check_operand("forward", "x", x, x_extents(), y);
+  check_operand("forward", "y", y, y_extents(), x);
   if (back_) back_->forward(x.data(), y.data());
 }
 
 template <Scalar T>
 void Plan<T>::backward(View<const complex_type, 2> y, View<T, 2> x) const {
-  check_operand("backward", "y", y, extents(spectrum_length()), x);
-  check_operand("backward", "x", x, extents(n_), y);
+  check_operand("backward", "y", y, y_extents(), x);
+  check_operand("backward", "x", x, x_extents(), y);
   if (back_) back_->backward(y.data(), x.data());
 }
 
 template <Scalar T>
 void Plan<T>::forward(View<T, 2> x) const requires ComplexScalar<T> {
-  check_operand("forward", "x", x, extents(n_));
+  require_rows("forward", layout_);
+  check_operand("forward", "x", x, x_extents());
   if (back_) back_->forward(x.data(), reinterpret_cast<complex_type*>(x.data()));
 }
 
 template <Scalar T>
 void Plan<T>::backward(View<T, 2> x) const requires ComplexScalar<T> {
-  check_operand("backward", "x", x, extents(n_));
+  require_rows("backward", layout_);
+  check_operand("backward", "x", x, x_extents());
   if (back_) back_->backward(reinterpret_cast<complex_type*>(x.data()), x.data());
 }
 

@@ -14,10 +14,11 @@ struct Rows {
       : in_place(0), total(transform.rows()), cols(transform.cols()), first(panel * panel_width) {
     if (x.stride(0) != 1 || first + panel_width > cols) return;
     const index_t room = x.extent(0) - first - panel_width;
-    if (room >= 0) in_place = std::min(total, room / cols + 1);
+    // Whole blocks of rows.
+    if (room >= 0) in_place = std::min(total, room / cols + 1) / 8 * 8;
   }
 
-  /// Calls each(place in the packed copy, place in x) for what is there of the other rows.
+  /// Calls each(place in the packed copy, place in x, count) for what is there of the other rows.
   template <class Each>
   void over_packed(index_t extent, index_t offset, const Each& each) const {
     const index_t used = std::min(panel_width, cols - first);
@@ -25,10 +26,19 @@ struct Rows {
       const index_t at = offset + r * cols + first;
       const index_t begin = std::clamp<index_t>(-at, 0, used);
       const index_t end = std::clamp<index_t>(extent - at, begin, used);
-      for (index_t b = begin; b < end; ++b) each((r - in_place) * panel_width + b, at + b);
+      if (begin < end) each((r - in_place) * panel_width + begin, at + begin, end - begin);
     }
   }
 };
+
+template <Scalar T>
+void gather(const View<const T, 1>& x, index_t from, index_t count, T* to) {
+  if (x.stride(0) == 1) {
+    std::copy_n(&x(from), count, to);
+  } else {
+    for (index_t i = 0; i < count; ++i) to[i] = x(from + i);
+  }
+}
 
 template <RealScalar R>
 std::array<R, 2> halves(int exponent) {
@@ -47,7 +57,7 @@ LongBlocks<T>::LongBlocks(index_t length, index_t batch, index_t row_blocks, ind
 
 template <Scalar T>
 index_t LongBlocks<T>::work_size() const {
-  return std::max(2 * sheets * transform_.panel_size(), 2 * transform_.stride());
+  return std::max((2 * sheets + 1) * transform_.panel_size(), 2 * transform_.stride());
 }
 
 template <Scalar T>
@@ -62,10 +72,12 @@ Bits<real_t<T>> LongBlocks<T>::fold_panel(index_t panel, const View<const T, 1>&
   Rows<T> rows(transform_, panel, lags);
   rows.in_place = 0;
   std::fill(below, above + size, T{});
-  rows.over_packed(lags.extent(0), diagonal,
-                   [&](index_t to, index_t from) { below[to] = lags(from); });
-  rows.over_packed(lags.extent(0), diagonal - length(),
-                   [&](index_t to, index_t from) { above[to] = lags(from); });
+  rows.over_packed(lags.extent(0), diagonal, [&](index_t to, index_t from, index_t count) {
+    gather(lags, from, count, below + to);
+  });
+  rows.over_packed(
+      lags.extent(0), diagonal - length(),
+      [&](index_t to, index_t from, index_t count) { gather(lags, from, count, above + to); });
   Bits<R> largest = 0;
   for (int sheet = 0; sheet < sheets; ++sheet) {
     // c_l - i c_{l-L}, on the other sheet c_l + i c_{l-L}.
@@ -73,7 +85,8 @@ Bits<real_t<T>> LongBlocks<T>::fold_panel(index_t panel, const View<const T, 1>&
     largest =
         std::max<Bits<R>>(largest, kernels::fold<T>(below, above, sign, scale, size, p.weighted));
     kernels::scale_rows(transform_.weights(), sheet == 1, transform_.rows(), p.weighted);
-    transform_.columns_forward(sheet, panel, p.weighted, symbol(batch, difference, sheet));
+    transform_.columns_forward(sheet, panel, p.weighted, p.columns,
+                               symbol(batch, difference, sheet));
   }
   return largest;
 }
@@ -115,14 +128,16 @@ Bits<real_t<T>> LongBlocks<T>::load_panel(index_t panel, const View<const T, 1>&
                                       transform_.weights(), p.weighted, second);
   }
   std::fill_n(p.packed, packed * panel_width, T{});
-  rows.over_packed(x.extent(0), 0, [&](index_t to, index_t from) { p.packed[to] = x(from); });
+  rows.over_packed(x.extent(0), 0, [&](index_t to, index_t from, index_t count) {
+    gather(x, from, count, p.packed + to);
+  });
   largest = std::max<Bits<R>>(
       largest, kernels::weight_rows<T>(p.packed, panel_width, packed, conjugated, scale,
                                        transform_.weights() + rows.in_place, p.weighted + skipped,
                                        second + skipped));
   for (int sheet = 0; sheet < sheets; ++sheet) {
     transform_.columns_forward(sheet, panel, p.weighted + sheet * transform_.panel_size(),
-                               z + sheet * transform_.size());
+                               p.columns, z + sheet * transform_.size());
   }
   return largest;
 }
@@ -161,21 +176,21 @@ void LongBlocks<T>::store_panel(index_t panel, const C* z, bool conjugated, int 
   typename Workspaces<C>::Loan work(panels_, work_size());
   const Panel p = split(work.data());
   const Rows<T> rows(transform_, panel, y);
-  const index_t skipped = rows.in_place * panel_width;
   const auto scale = halves<R>(unscale);
   for (int sheet = 0; sheet < sheets; ++sheet) {
-    transform_.columns_backward(sheet, panel, z + sheet * transform_.size(),
+    transform_.columns_backward(sheet, panel, z + sheet * transform_.size(), p.columns,
                                 p.weighted + sheet * transform_.panel_size());
   }
-  const C* const second = p.weighted + (sheets - 1) * transform_.panel_size();
-  if (rows.in_place > 0) {
-    kernels::unweight_rows<T>(p.weighted, second, transform_.weights(), rows.in_place, conjugated,
-                              scale, &y(rows.first), rows.cols);
-  }
-  kernels::unweight_rows<T>(p.weighted + skipped, second + skipped,
-                            transform_.weights() + rows.in_place, rows.total - rows.in_place,
-                            conjugated, scale, p.packed, panel_width);
-  rows.over_packed(y.extent(0), 0, [&](index_t from, index_t to) { y(to) = p.packed[from]; });
+  const auto unweight = [&](index_t begin, index_t end, T* to, index_t step) {
+    kernels::unweight_columns<T>(p.weighted, p.weighted + (sheets - 1) * transform_.panel_size(),
+                                 transform_.weights(), rows.total, begin, end, conjugated, scale,
+                                 to, step);
+  };
+  if (rows.in_place > 0) unweight(0, rows.in_place, &y(rows.first), rows.cols);
+  unweight(rows.in_place, rows.total, p.packed, panel_width);
+  rows.over_packed(y.extent(0), 0, [&](index_t from, index_t to, index_t count) {
+    for (index_t i = 0; i < count; ++i) y(to + i) = p.packed[from + i];
+  });
 }
 
 template <Scalar T>

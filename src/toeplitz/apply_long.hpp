@@ -37,13 +37,15 @@ class LongBlocks {
                 int unscale, const View<T, 1>& y) const;
 
  private:
-  /// The panel of weighted numbers, and as many numbers of T as it takes, or twice as many real ones.
+  /// Workspace of a panel: its weighted numbers for each sheet, its columns, and two panels of real
+  /// numbers or one of complex ones.
   struct Panel {
-    C* weighted;
+    C *weighted, *columns;
     T* packed;
   };
   Panel split(C* work) const {
-    return {work, reinterpret_cast<T*>(work + sheets * transform_.panel_size())};
+    C* const columns = work + sheets * transform_.panel_size();
+    return {work, columns, reinterpret_cast<T*>(columns + transform_.panel_size())};
   }
   index_t work_size() const;
   index_t differences() const { return row_blocks_ + col_blocks_ - 1; }

@@ -6,8 +6,6 @@
 namespace structmat::toeplitz {
 namespace {
 
-constexpr index_t powers_of_two = 64;
-
 /// exp(-2 pi i m / order) from two tables of about sqrt(order) numbers.
 class Roots {
  public:
@@ -34,25 +32,12 @@ class Roots {
   std::vector<std::complex<double>> fine_, coarse_;
 };
 
-/// n1: short columns leave more rows of a panel in cache and fewer pages in it; rows are transformed
-/// faster than columns of the same length.
-index_t choose_rows(index_t length) {
-  const double wanted = 0.4 * std::sqrt(static_cast<double>(length));
-  index_t best = 1;
-  double least = std::numeric_limits<double>::infinity();
-  const auto consider = [&](index_t n1) {
-    const bool even = n1 % 8 == 0 && length / n1 % 4 == 0;
-    const double distance =
-        std::abs(std::log2(static_cast<double>(n1) / wanted)) + (even ? 0 : 100);
-    if (distance < least) {
-      least = distance;
-      best = n1;
-    }
-  };
-  for (index_t n1 = 1; n1 * n1 <= length; ++n1) {
-    if (length % n1 == 0) consider(n1);
-  }
-  return best;
+/// n1, the largest power of two up to about sqrt(length) / 2 that divides it: short columns leave more
+/// of a panel in cache and fewer pages in it.
+index_t choose_rows(index_t length, bool must_divide) {
+  index_t rows = 8;
+  while (8 * rows * rows <= length && (!must_divide || length % (2 * rows) == 0)) rows *= 2;
+  return rows;
 }
 
 /// Not a multiple of a page, so that rows do not compete for the same cache lines.
@@ -64,17 +49,18 @@ index_t choose_stride(index_t cols) {
 }  // namespace
 
 index_t four_step_length(index_t n) {
-  return powers_of_two * fft::good_length((n + powers_of_two - 1) / powers_of_two);
+  const index_t rows = choose_rows(n, false);
+  return rows * fft::good_length((n + rows - 1) / rows);
 }
 
 template <RealScalar R>
 FourStep<R>::FourStep(index_t length, int sheets)
-    : rows_(choose_rows(length)),
+    : rows_(choose_rows(length, true)),
       cols_(length / rows_),
       stride_(choose_stride(cols_)),
       starts_({sheets, panels(), rows_}, uninitialized),
       fine_({sheets, rows_, panel_width}, uninitialized),
-      column_fft_(rows_, {.batch = panel_width, .in_place = true, .layout = fft::Layout::columns}),
+      column_fft_(rows_, {.batch = panel_width, .layout = fft::Layout::transposed}),
       row_fft_(cols_) {
   const Roots roots(4 * length);
   for (index_t r = 0; r < rows_; ++r) weights_.push_back(roots.get<R>(-r * cols_));
@@ -92,17 +78,22 @@ FourStep<R>::FourStep(index_t length, int sheets)
 }
 
 template <RealScalar R>
-void FourStep<R>::columns_forward(int sheet, index_t panel, C* work, C* z) const {
-  column_fft_.forward(View<C, 2>(work, {rows_, panel_width}));
-  kernels::store_twiddled(work, &starts_(sheet, panel, 0), &fine_(sheet, 0, 0), rows_,
+void FourStep<R>::columns_forward(int sheet, index_t panel, const C* weighted, C* columns,
+                                  C* z) const {
+  column_fft_.forward(View<const C, 2>(weighted, {rows_, panel_width}),
+                      View<C, 2>(columns, {panel_width, rows_}));
+  kernels::store_twiddled(columns, &starts_(sheet, panel, 0), &fine_(sheet, 0, 0), rows_,
                           z + panel * panel_width, stride_);
 }
 
 template <RealScalar R>
-void FourStep<R>::columns_backward(int sheet, index_t panel, const C* z, C* work) const {
+void FourStep<R>::columns_backward(int sheet, index_t panel, const C* z, C* work,
+                                   C* columns) const {
+  // The forward transform of conjugates: transposed the other way round it would take twice as long.
   kernels::load_untwiddled(z + panel * panel_width, stride_, &starts_(sheet, panel, 0),
                            &fine_(sheet, 0, 0), rows_, work);
-  column_fft_.backward(View<C, 2>(work, {rows_, panel_width}));
+  column_fft_.forward(View<const C, 2>(work, {rows_, panel_width}),
+                      View<C, 2>(columns, {panel_width, rows_}));
 }
 
 template <RealScalar R>

@@ -26,6 +26,7 @@ class FourStep {
  public:
   using C = std::complex<R>;
 
+  /// length: from four_step_length.
   FourStep(index_t length, int sheets);
 
   index_t length() const { return rows_ * cols_; }
@@ -39,10 +40,10 @@ class FourStep {
   /// theta^(n2 j1)
   const C* weights() const { return weights_.data(); }
 
-  /// The columns of a weighted panel, which is overwritten, into z.
-  void columns_forward(int sheet, index_t panel, C* work, C* z) const;
-  /// work := the weighted panel of z.
-  void columns_backward(int sheet, index_t panel, const C* z, C* work) const;
+  /// The columns of a weighted panel into z; columns: panel_size() numbers of workspace.
+  void columns_forward(int sheet, index_t panel, const C* weighted, C* columns, C* z) const;
+  /// columns := the conjugates of the weighted columns in a panel of z, (panel_width, n1).
+  void columns_backward(int sheet, index_t panel, const C* z, C* work, C* columns) const;
 
   /// spectrum := the transform of a row, with zeros up to a multiple of `pad`.
   void row_forward(const C* row, C* spectrum) const;
@@ -58,8 +59,7 @@ class FourStep {
   fft::Plan<C> column_fft_, row_fft_;
 };
 
-/// The smallest length >= n for these transforms: no prime factor above 7, and powers of two in rows
-/// and columns.
+/// A length >= n for these transforms: n1 a power of two, n2 without prime factors above 7.
 index_t four_step_length(index_t n);
 
 }  // namespace structmat::toeplitz

@@ -50,40 +50,6 @@ STRUCTMAT_CLONES Integer<real_t<T>> weight_rows(const T* x, index_t step, index_
   return most;
 }
 
-/// y_rb := the real part of panel_rb conj(w_r), or panel_rb conj(w_r) + second_rb w_r, times two
-/// scales; conjugated: its conjugate. Rows of y lie `step` apart.
-template <Scalar T>
-STRUCTMAT_CLONES void unweight_rows(const std::complex<real_t<T>>* panel,
-                                    const std::complex<real_t<T>>* second,
-                                    const std::complex<real_t<T>>* w, index_t rows, bool conjugated,
-                                    const std::array<real_t<T>, 2>& scale, T* y, index_t step) {
-  using R = real_t<T>;
-  using V = Reals<R>;
-  constexpr int W = width<R>;
-  constexpr index_t parts = 2 * panel_width;
-  const R *const from = reinterpret_cast<const R*>(panel), *const other =
-                                                               reinterpret_cast<const R*>(second);
-  for (index_t r = 0; r < rows; ++r) {
-    const V weight = alternating<R>(w[r].real(), w[r].imag());
-    if constexpr (is_complex_v<T>) {
-      R* const ys = reinterpret_cast<R*>(y + r * step);
-      const V factor = alternating<R>(scale[0], conjugated ? -scale[0] : scale[0]);
-      for (index_t j = 0; j < parts; j += W) {
-        const V v = complex_product<R, true>(weight, simd::load<V>(from + r * parts + j)) +
-                    complex_product<R>(weight, simd::load<V>(other + r * parts + j));
-        simd::store(ys + j, V(v * factor * scale[1]));
-      }
-    } else {
-      for (index_t j = 0; j < panel_width; j += W) {
-        const V low = simd::load<V>(from + r * parts + 2 * j) * weight;
-        const V high = simd::load<V>(from + r * parts + 2 * j + W) * weight;
-        simd::store(y + r * step + j,
-                    V(sums_of_pairs(low, high, Sequence<R>{}) * scale[0] * scale[1]));
-      }
-    }
-  }
-}
-
 /// panel_rb := panel_rb w_r, conjugated: panel_rb conj(w_r).
 template <RealScalar R>
 STRUCTMAT_CLONES void scale_rows(const std::complex<R>* w, bool conjugated, index_t rows,
@@ -98,26 +64,67 @@ STRUCTMAT_CLONES void scale_rows(const std::complex<R>* w, bool conjugated, inde
   }
 }
 
-/// z_rb := panel_rb start_r fine_rb; rows of z lie `stride` apart.
+/// Complex lanes `step` apart of two rows exchanged.
+template <int Step, bool Second, class V, int... I>
+STRUCTMAT_INLINE V exchanged(const V& a, const V& b, std::integer_sequence<int, I...>) {
+  constexpr int own = Second ? 2 * Step : 0, other = int(sizeof...(I)) - (Second ? 0 : 2 * Step);
+  return __builtin_shufflevector(a, b, ((I / 2 & Step) == 0 ? I + own : I + other)...);
+}
+
+template <RealScalar R, int Step>
+STRUCTMAT_INLINE void exchange(Reals<R>* rows) {
+  constexpr Sequence<R> lanes{};
+  for (int i = 0; i < width<R> / 2; ++i) {
+    if ((i & Step) != 0) continue;
+    const Reals<R> a = rows[i], b = rows[i + Step];
+    rows[i] = exchanged<Step, false>(a, b, lanes);
+    rows[i + Step] = exchanged<Step, true>(a, b, lanes);
+  }
+}
+
+/// A square of complex numbers in registers.
 template <RealScalar R>
-STRUCTMAT_CLONES void store_twiddled(const std::complex<R>* panel, const std::complex<R>* start,
+STRUCTMAT_INLINE void transpose(Reals<R>* rows) {
+  exchange<R, 1>(rows);
+  exchange<R, 2>(rows);
+  if constexpr (width<R> == 16) exchange<R, 4>(rows);
+}
+
+/// v := rows b, ..., of `columns` from r on, transposed.
+template <RealScalar R>
+STRUCTMAT_INLINE void load_square(const std::complex<R>* columns, index_t rows, index_t r,
+                                  index_t b, Reals<R>* v) {
+  for (int i = 0; i < width<R> / 2; ++i)
+    v[i] = simd::load<Reals<R>>(reinterpret_cast<const R*>(columns + (b + i) * rows + r));
+  transpose<R>(v);
+}
+
+/// z_rb := columns_br start_r fine_rb; rows of z lie `stride` apart, columns `rows` apart. rows is a
+/// multiple of 8.
+template <RealScalar R>
+STRUCTMAT_CLONES void store_twiddled(const std::complex<R>* columns, const std::complex<R>* start,
                                      const std::complex<R>* fine, index_t rows, std::complex<R>* z,
                                      index_t stride) {
   using V = Reals<R>;
-  constexpr index_t parts = 2 * panel_width;
-  const R *const from = reinterpret_cast<const R*>(panel), *const f =
-                                                               reinterpret_cast<const R*>(fine);
-  for (index_t r = 0; r < rows; ++r) {
-    R* const to = reinterpret_cast<R*>(z + r * stride);
-    const V first = alternating<R>(start[r].real(), start[r].imag());
-    for (index_t j = 0; j < parts; j += width<R>) {
-      const V twiddle = complex_product<R>(first, simd::load<V>(f + r * parts + j));
-      simd::store(to + j, complex_product<R>(twiddle, simd::load<V>(from + r * parts + j)));
+  constexpr int square = width<R> / 2;
+  for (index_t r = 0; r < rows; r += square) {
+    V first[square];
+    for (int i = 0; i < square; ++i)
+      first[i] = alternating<R>(start[r + i].real(), start[r + i].imag());
+    for (index_t b = 0; b < panel_width; b += square) {
+      V v[square];
+      load_square(columns, rows, r, b, v);
+      for (int i = 0; i < square; ++i) {
+        const V f = simd::load<V>(reinterpret_cast<const R*>(fine + (r + i) * panel_width + b));
+        const V twiddle = complex_product<R>(first[i], f);
+        simd::store(reinterpret_cast<R*>(z + (r + i) * stride + b),
+                    complex_product<R>(twiddle, v[i]));
+      }
     }
   }
 }
 
-/// panel_rb := z_rb conj(start_r fine_rb)
+/// panel_rb := conj(z_rb) start_r fine_rb
 template <RealScalar R>
 STRUCTMAT_CLONES void load_untwiddled(const std::complex<R>* z, index_t stride,
                                       const std::complex<R>* start, const std::complex<R>* fine,
@@ -131,7 +138,53 @@ STRUCTMAT_CLONES void load_untwiddled(const std::complex<R>* z, index_t stride,
     const V first = alternating<R>(start[r].real(), start[r].imag());
     for (index_t j = 0; j < parts; j += width<R>) {
       const V twiddle = complex_product<R>(first, simd::load<V>(f + r * parts + j));
-      simd::store(to + r * parts + j, complex_product<R, true>(twiddle, simd::load<V>(from + j)));
+      simd::store(to + r * parts + j, complex_product<R, true>(simd::load<V>(from + j), twiddle));
+    }
+  }
+}
+
+/// y_rb := the real part of u_br w_r, or conj(u_br w_r + second_br conj(w_r)), times two scales;
+/// conjugated: its conjugate. Rows of y lie `step` apart; of u, which has `total`, those from `begin` to
+/// `end`, multiples of 8.
+template <Scalar T>
+STRUCTMAT_CLONES void unweight_columns(const std::complex<real_t<T>>* u,
+                                       const std::complex<real_t<T>>* second,
+                                       const std::complex<real_t<T>>* w, index_t total,
+                                       index_t begin, index_t end, bool conjugated,
+                                       const std::array<real_t<T>, 2>& scale, T* y, index_t step) {
+  using R = real_t<T>;
+  using V = Reals<R>;
+  constexpr int square = width<R> / 2;
+  const V factor = is_complex_v<T> ? alternating<R>(scale[0], conjugated ? scale[0] : -scale[0])
+                                   : alternating<R>(scale[0], -scale[0]);
+  for (index_t r = begin; r < end; r += square) {
+    V weights[square];
+    for (int i = 0; i < square; ++i) weights[i] = alternating<R>(w[r + i].real(), w[r + i].imag());
+    R* const to = reinterpret_cast<R*>(y + (r - begin) * step);
+    if constexpr (is_complex_v<T>) {
+      for (index_t b = 0; b < panel_width; b += square) {
+        V v[square], other[square];
+        load_square(u, total, r, b, v);
+        load_square(second, total, r, b, other);
+        for (int i = 0; i < square; ++i) {
+          // The conjugate of the result.
+          const V sum =
+              complex_product<R>(weights[i], v[i]) + complex_product<R, true>(weights[i], other[i]);
+          simd::store(to + 2 * (i * step + b), V(sum * factor * scale[1]));
+        }
+      }
+    } else {
+      for (index_t b = 0; b < panel_width; b += 2 * square) {
+        V low[square], high[square];
+        load_square(u, total, r, b, low);
+        load_square(u, total, r, b + square, high);
+        for (int i = 0; i < square; ++i) {
+          const V weight = weights[i] * factor;
+          simd::store(
+              to + i * step + b,
+              V(sums_of_pairs(V(low[i] * weight), V(high[i] * weight), Sequence<R>{}) * scale[1]));
+        }
+      }
     }
   }
 }

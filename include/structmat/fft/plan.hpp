@@ -25,8 +25,8 @@ enum class Planning {
 
 /// Where the sequences of a batch lie.
 enum class Layout {
-  rows,     ///< (batch, n), one after the other
-  columns,  ///< (n, batch), side by side
+  rows,        ///< x and y one after the other
+  transposed,  ///< those of x side by side, (n, batch), those of y one after the other; not in place
 };
 
 struct PlanOptions {
@@ -43,8 +43,8 @@ struct PlanOptions {
 /// imaginary parts
 ///   of y_0 and, for even n, of y_{n/2}.
 ///
-/// Shapes: x is (batch, n), y is (batch, spectrum_length()), both row-major without gaps. n = 0 and
-/// batch = 0 do nothing. Layout::columns exchanges the two extents. Aliasing: none. Alignment: any; 64 bytes (every Array) is fastest. Cost:
+/// Shapes: x is (batch, n) or as the layout says, y is (batch, spectrum_length()), both row-major without gaps. n = 0 and
+/// batch = 0 do nothing. Aliasing: none. Alignment: any; 64 bytes (every Array) is fastest. Cost:
 /// O(batch n log n) for every n, primes included; fastest where n has only the factors 2, 3, 5, 7
 /// (good_length).
 /// Accuracy: normwise, ||error||_2 <= c log2(n) eps ||result||_2 with c about 1.
@@ -75,14 +75,16 @@ class STRUCTMAT_EXPORT Plan {
   /// x := F^H y (n times the inverse); y is only read. Throws as forward().
   void backward(View<const complex_type, 2> y, View<T, 2> x) const;
 
-  /// x := F x in place, (batch, n) without gaps. Throws ShapeError, Unsupported (strides).
+  /// x := F x in place, (batch, n) without gaps. Throws ShapeError, Unsupported (strides,
+  /// Layout::transposed).
   void forward(View<T, 2> x) const requires ComplexScalar<T>;
   /// x := F^H x in place. Throws as forward().
   void backward(View<T, 2> x) const requires ComplexScalar<T>;
 
  private:
   struct Back;
-  std::array<index_t, 2> extents(index_t length) const;
+  std::array<index_t, 2> x_extents() const;
+  std::array<index_t, 2> y_extents() const { return {batch_, spectrum_length()}; }
 
   index_t n_ = 0;
   index_t batch_ = 0;
