@@ -10,6 +10,20 @@ namespace {
 
 /// Tiles of columns whose transforms fit into a second-level cache.
 constexpr index_t tile_bytes = index_t{1} << 21;
+/// Tiles of long columns, for which the limit is the workspace.
+constexpr index_t long_tile_bytes = index_t{1} << 26;
+
+/// to_ci := from_ic
+template <Scalar T>
+void exchange_axes(const View<const T, 2>& from, const View<T, 2>& to) {
+  constexpr index_t block = 64;
+  for (index_t first = 0; first < from.extent(0); first += block) {
+    const index_t last = std::min(from.extent(0), first + block);
+    for (index_t c = 0; c < from.extent(1); ++c) {
+      for (index_t i = first; i < last; ++i) to(c, i) = from(i, c);
+    }
+  }
+}
 
 }  // namespace
 
@@ -122,10 +136,7 @@ template <Scalar T>
 std::vector<Bits<real_t<T>>> BlockSymbol<T>::apply_columns(
     const exec::cpu& e, Op op, const View<const T, 2>& x, const View<T, 2>& y, index_t batch,
     const std::vector<int>& exponents) const {
-  if (long_) {
-    return {long_->apply(e, op, batch, x.select(1, 0), exponents[0],
-                         exponents[0] + exponents_[batch], y.select(1, 0))};
-  }
+  if (long_) return apply_long_columns(e, op, x, y, batch, exponents);
   // op(T) is T^H, its blocks have the conjugate symbols; T^T x = conj(T^H conj(x)).
   const bool conjugated = is_complex_v<T> && op == Op::transpose;
   const index_t k = x.extent(1), in = x.extent(0), out = y.extent(0);
@@ -169,6 +180,29 @@ std::vector<Bits<real_t<T>>> BlockSymbol<T>::apply_columns(
 }
 
 template <Scalar T>
+std::vector<Bits<real_t<T>>> BlockSymbol<T>::apply_long_columns(
+    const exec::cpu& e, Op op, const View<const T, 2>& x, const View<T, 2>& y, index_t batch,
+    const std::vector<int>& exponents) const {
+  const index_t k = x.extent(1), in = x.extent(0), out = y.extent(0);
+  std::vector<Bits<R>> largest(k);
+  const auto apply_column = [&](index_t c, const View<const T, 1>& from, const View<T, 1>& to) {
+    largest[c] =
+        long_->apply(e, op, batch, from, exponents[c], exponents[c] + exponents_[batch], to);
+  };
+  if (k == 1) {
+    apply_column(0, x.select(1, 0), y.select(1, 0));
+    return largest;
+  }
+  // Columns side by side are laid one after the other: each alone would touch every cache line of all.
+  typename Workspaces<T>::Loan columns(packed_columns_, k * (in + out));
+  const View<T, 2> packed_x(columns.data(), {k, in}), packed_y(&packed_x(0, 0) + k * in, {k, out});
+  exchange_axes<T>(x, packed_x);
+  for (index_t c = 0; c < k; ++c) apply_column(c, packed_x.select(0, c), packed_y.select(0, c));
+  exchange_axes<T>(packed_y.transposed(), y.transposed());
+  return largest;
+}
+
+template <Scalar T>
 void BlockSymbol<T>::add_nonfinite_terms(Op op, const View<const T, 1>& x, const View<T, 1>& y,
                                          index_t batch) const {
   const auto m = op == Op::none ? matrix_ : matrix_.transposed();
@@ -185,13 +219,12 @@ template <Scalar T>
 void BlockSymbol<T>::apply(const exec::cpu& e, Op op, View<const T, 3> x, View<T, 3> y) const {
   const index_t batch = y.extent(0), k = y.extent(2);
   const index_t column_bytes = sheets * length() * static_cast<index_t>(sizeof(C));
-  const index_t width =
-      long_ ? 1
-            : std::clamp<index_t>(tile_bytes / column_bytes, 1, WeightedTransform<T>::widest_tile);
+  const index_t width = std::clamp<index_t>((long_ ? long_tile_bytes : tile_bytes) / column_bytes,
+                                            1, WeightedTransform<T>::widest_tile);
   const index_t tiles = (k + width - 1) / width;
   const index_t work = batch * k * (x.extent(1) + y.extent(1)) * 16;
   const int team = team_for(e.threads, work);
-  // Few long columns are taken one after the other, each by all threads.
+  // Few tiles of long columns are taken one after the other, each column by all threads.
   const bool one_by_one = long_ && batch * tiles < team;
   parallel_for(one_by_one ? 1 : team, batch * tiles, [&](index_t task) {
     const index_t b = task / tiles, begin = task % tiles * width, end = std::min(k, begin + width);

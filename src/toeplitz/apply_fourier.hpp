@@ -14,10 +14,10 @@
 namespace structmat::toeplitz {
 
 /// Blocks from this length on are taken through the cache by LongBlocks. Measured.
-inline constexpr index_t long_blocks_from = index_t{1} << 16;
+inline constexpr index_t long_blocks_from = index_t{1} << 14;
 
 /// The length L of square blocks for an m x n matrix: at least min(m, n), without prime factors above
-/// 7, and of the least (block rows + block columns) L log L.
+/// 7 (four_step_length from long_from on), and of the least (block rows + block columns) L log L.
 index_t block_length(index_t m, index_t n, index_t long_from = long_blocks_from);
 
 /// The symbol of T in L x L blocks, block (I, J) of lags (I - J) L - L < l < (I - J) L + L, scaled by
@@ -49,6 +49,10 @@ class BlockSymbol {
   std::vector<Bits<R>> apply_columns(const exec::cpu& e, Op op, const View<const T, 2>& x,
                                      const View<T, 2>& y, index_t batch,
                                      const std::vector<int>& exponents) const;
+  /// The same for long blocks.
+  std::vector<Bits<R>> apply_long_columns(const exec::cpu& e, Op op, const View<const T, 2>& x,
+                                          const View<T, 2>& y, index_t batch,
+                                          const std::vector<int>& exponents) const;
   void multiply(Op op, index_t batch, index_t difference, index_t columns, const C* x, C* z,
                 bool add) const;
   void add_nonfinite_terms(Op op, const View<const T, 1>& x, const View<T, 1>& y,
@@ -67,6 +71,7 @@ class BlockSymbol {
   std::vector<int> exponents_;
   std::vector<std::vector<index_t>> bad_lags_;  // places that are not finite
   mutable Workspaces<C> workspaces_;
+  mutable Workspaces<T> packed_columns_;
 };
 
 }  // namespace structmat::toeplitz
