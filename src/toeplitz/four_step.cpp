@@ -40,6 +40,8 @@ index_t choose_rows(index_t length, bool must_divide) {
   return rows;
 }
 
+static_assert(panel_width == pad, "the last panel ends where a row of a spectrum does");
+
 /// Not a multiple of a page, so that rows do not compete for the same cache lines.
 index_t choose_stride(index_t cols) {
   const index_t stride = padded(cols);
