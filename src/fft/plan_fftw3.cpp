@@ -1,11 +1,13 @@
 // The only file that knows the back end: FFTW 3, or a library with its interface.
 #include <fftw3.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "structmat/core/array.hpp"
 #include "structmat/core/error.hpp"
@@ -61,26 +63,32 @@ T* fftw_pointer(C* data) {
 }
 
 template <class T>
-void check_operand(const char* operation, const char* name, const View<T, 2>& v, index_t batch,
-                   index_t cols) {
+void check_operand(const char* operation, const char* name, const View<T, 2>& v,
+                   const std::array<index_t, 2>& extents) {
   const std::string start = std::string("fft::Plan::") + operation + ": " + name;
-  if (v.extent(0) != batch || v.extent(1) != cols) {
+  if (v.extents() != extents) {
     throw ShapeError(start + " is (" + std::to_string(v.extent(0)) + ", " +
-                     std::to_string(v.extent(1)) + "), the plan needs (" + std::to_string(batch) +
-                     ", " + std::to_string(cols) + ")");
+                     std::to_string(v.extent(1)) + "), the plan needs (" +
+                     std::to_string(extents[0]) + ", " + std::to_string(extents[1]) + ")");
   }
   if (!v.is_row_major())
     throw Unsupported(start + " has strides, the plan needs rows without gaps");
 }
 
 template <class T, class U>
-void check_operand(const char* operation, const char* name, const View<T, 2>& v, index_t batch,
-                   index_t cols, const View<U, 2>& other) {
-  check_operand(operation, name, v, batch, cols);
+void check_operand(const char* operation, const char* name, const View<T, 2>& v,
+                   const std::array<index_t, 2>& extents, const View<U, 2>& other) {
+  check_operand(operation, name, v, extents);
   if (overlaps(v, other)) {
     throw DomainError(std::string("fft::Plan::") + operation + ": " + name +
                       " overlaps the other operand");
   }
+}
+
+void require_rows(const char* operation, Layout layout) {
+  if (layout == Layout::rows) return;
+  throw Unsupported(std::string("fft::Plan::") + operation +
+                    ": in place, and the layout is transposed");
 }
 
 }  // namespace
@@ -90,6 +98,27 @@ struct Plan<T>::Back {
   using R = real_t<T>;
   using F = Fftw<R>;
   using C = complex_type;
+
+  /// A new one, or one that was used lately: planning takes longer than short transforms.
+  static std::shared_ptr<const Back> obtain(index_t n, index_t spectrum,
+                                            const PlanOptions& options) {
+    constexpr index_t longest = index_t{1} << 16;
+    if (options.batch > longest / n) return std::make_shared<const Back>(n, spectrum, options);
+    constexpr std::size_t most_kept = 16;
+    static std::mutex mutex;
+    static std::vector<std::shared_ptr<const Back>> kept;  // the last used one first
+    const std::lock_guard lock(mutex);
+    const auto found = std::find_if(kept.begin(), kept.end(),
+                                    [&](const auto& back) { return back->is_for(n, options); });
+    if (found != kept.end()) {
+      std::rotate(kept.begin(), found, found + 1);
+    } else {
+      auto back = std::make_shared<const Back>(n, spectrum, options);
+      if (kept.size() == most_kept) kept.pop_back();
+      kept.insert(kept.begin(), std::move(back));
+    }
+    return kept.front();
+  }
 
   Back(index_t n, index_t spectrum, const PlanOptions& options)
       : n_(n), spectrum_(spectrum), options_(options) {
@@ -128,6 +157,11 @@ struct Plan<T>::Back {
   }
 
  private:
+  bool is_for(index_t n, const PlanOptions& options) const {
+    return n_ == n && options_.batch == options.batch && options_.planning == options.planning &&
+           options_.layout == options.layout;
+  }
+
   static bool is_aligned(const T* x, const C* y) {
     return F::alignment_of(fftw_pointer<R>(x)) == 0 && F::alignment_of(fftw_pointer<R>(y)) == 0;
   }
@@ -152,18 +186,23 @@ struct Plan<T>::Back {
     const bool is_forward = direction == Direction::forward;
 
     typename F::dimension length{n_, 1, 1};
-    typename F::dimension rows{options_.batch, is_forward ? n_ : spectrum_,
-                               is_forward ? spectrum_ : n_};
+    typename F::dimension sequences{options_.batch, is_forward ? n_ : spectrum_,
+                                    is_forward ? spectrum_ : n_};
+    if (options_.layout == Layout::transposed) {
+      (is_forward ? length.is : length.os) = options_.batch;
+      (is_forward ? sequences.is : sequences.os) = 1;
+    }
     auto* spectrum = fftw_pointer<typename F::complex>(y.data());
     const std::lock_guard lock(planner);
     typename F::plan plan = nullptr;
     if constexpr (is_complex_v<T>) {
       auto* signal = in_place ? spectrum : fftw_pointer<typename F::complex>(x.data());
-      plan = is_forward ? F::plan_c2c(1, &length, 1, &rows, signal, spectrum, FFTW_FORWARD, flags)
-                        : F::plan_c2c(1, &length, 1, &rows, spectrum, signal, FFTW_BACKWARD, flags);
+      plan = is_forward
+                 ? F::plan_c2c(1, &length, 1, &sequences, signal, spectrum, FFTW_FORWARD, flags)
+                 : F::plan_c2c(1, &length, 1, &sequences, spectrum, signal, FFTW_BACKWARD, flags);
     } else {
-      plan = is_forward ? F::plan_r2c(1, &length, 1, &rows, x.data(), spectrum, flags)
-                        : F::plan_c2r(1, &length, 1, &rows, spectrum, x.data(), flags);
+      plan = is_forward ? F::plan_r2c(1, &length, 1, &sequences, x.data(), spectrum, flags)
+                        : F::plan_c2r(1, &length, 1, &sequences, spectrum, x.data(), flags);
     }
     if (plan == nullptr) throw BackendError("fft::Plan", "FFTW", 0, "no plan for this size");
     return plan;
@@ -177,7 +216,8 @@ struct Plan<T>::Back {
 };
 
 template <Scalar T>
-Plan<T>::Plan(index_t n, const PlanOptions& options) : n_(n), batch_(options.batch) {
+Plan<T>::Plan(index_t n, const PlanOptions& options)
+    : n_(n), batch_(options.batch), layout_(options.layout) {
   index_t bytes = 0;
   // Two columns more than n, for the spectrum of a real row.
   if (n < 0 || batch_ < 0 || __builtin_add_overflow(n, 2, &bytes) ||
@@ -188,9 +228,15 @@ Plan<T>::Plan(index_t n, const PlanOptions& options) : n_(n), batch_(options.bat
   }
   if (n_ > 0 && batch_ > 0) {
     PlanOptions own = options;
-    own.in_place = own.in_place && is_complex_v<T>;
-    back_ = std::make_unique<Back>(n_, spectrum_length(), own);
+    own.in_place = own.in_place && is_complex_v<T> && own.layout == Layout::rows;
+    back_ = Back::obtain(n_, spectrum_length(), own);
   }
+}
+
+template <Scalar T>
+std::array<index_t, 2> Plan<T>::x_extents() const {
+  if (layout_ == Layout::transposed) return {n_, batch_};
+  return {batch_, n_};
 }
 
 template <Scalar T>
@@ -202,27 +248,29 @@ Plan<T>::~Plan() = default;
 
 template <Scalar T>
 void Plan<T>::forward(View<const T, 2> x, View<complex_type, 2> y) const {
-  check_operand("forward", "x", x, batch_, n_, y);
-  check_operand("forward", "y", y, batch_, spectrum_length(), x);
+  check_operand("forward", "x", x, x_extents(), y);
+  check_operand("forward", "y", y, y_extents(), x);
   if (back_) back_->forward(x.data(), y.data());
 }
 
 template <Scalar T>
 void Plan<T>::backward(View<const complex_type, 2> y, View<T, 2> x) const {
-  check_operand("backward", "y", y, batch_, spectrum_length(), x);
-  check_operand("backward", "x", x, batch_, n_, y);
+  check_operand("backward", "y", y, y_extents(), x);
+  check_operand("backward", "x", x, x_extents(), y);
   if (back_) back_->backward(y.data(), x.data());
 }
 
 template <Scalar T>
 void Plan<T>::forward(View<T, 2> x) const requires ComplexScalar<T> {
-  check_operand("forward", "x", x, batch_, n_);
+  require_rows("forward", layout_);
+  check_operand("forward", "x", x, x_extents());
   if (back_) back_->forward(x.data(), reinterpret_cast<complex_type*>(x.data()));
 }
 
 template <Scalar T>
 void Plan<T>::backward(View<T, 2> x) const requires ComplexScalar<T> {
-  check_operand("backward", "x", x, batch_, n_);
+  require_rows("backward", layout_);
+  check_operand("backward", "x", x, x_extents());
   if (back_) back_->backward(reinterpret_cast<complex_type*>(x.data()), x.data());
 }
 

@@ -15,7 +15,7 @@ void multiply(const exec::cpu& e, const ToeplitzView<T>& m, Op op, const View<co
     const index_t batch = y.extent(0);
     return toeplitz::apply_direct<T>(e, {m.lags.broadcast(0, batch), m.rows(), m.cols()}, op, x, y);
   }
-  toeplitz::BlockSymbol<T>(m).apply(e, op, x, y);
+  toeplitz::BlockSymbol<T>(m, e).apply(e, op, x, y);
 }
 
 /// Checks y := op(A) x; returns x broadcast to the batch of y.

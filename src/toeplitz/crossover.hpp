@@ -15,7 +15,7 @@ template <Scalar T>
 bool direct_is_faster(index_t m, index_t n, index_t k) {
   if (m == 0 || n == 0 || k == 0) return true;
   const double small = static_cast<double>(std::min(m, n));
-  return small <= 448 + 512.0 / static_cast<double>(k);
+  return small <= (is_complex_v<T> ? 192 : 256 + 144.0 / static_cast<double>(k));
 }
 
 /// The same for a symbol at hand.

@@ -137,6 +137,32 @@ TEMPLATE_TEST_CASE("fft::Plan in place agrees with the definition", "[fft]", std
   CHECK_THROWS_AS(plan.backward(View<T, 2>(x.data(), {1, 4}, {8, 2})), Unsupported);
 }
 
+TEMPLATE_TEST_CASE("fft::Plan takes sequences side by side", "[fft]", float, double,
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  using C = std::complex<real_t<T>>;
+  constexpr index_t batch = 5;
+  for (const index_t n : {1, 2, 7, 16, 129}) {
+    const fft::Plan<T> rows(n, {.batch = batch});
+    const fft::Plan<T> columns(n, {.batch = batch, .layout = fft::Layout::transposed});
+    const Array<T, 2> x = random_matrix<T>(n, batch, 3);
+    const Array<T, 2> x_rows = to_array(x.view().transposed());
+    Array<C, 2> y({batch, rows.spectrum_length()}), expected(y.extents());
+    columns.forward(x, y);
+    rows.forward(x_rows, expected);
+    const real_t<T> tolerance = 100 * epsilon<T> * static_cast<real_t<T>>(n);
+    for (index_t i = 0; i < y.size(); ++i)
+      CHECK(std::abs(y.data()[i] - expected.data()[i]) <= tolerance);
+    Array<T, 2> back({n, batch});
+    columns.backward(y, back);
+    for (index_t i = 0; i < x.size(); ++i) {
+      CHECK(std::abs(back.data()[i] / static_cast<real_t<T>>(n) - x.data()[i]) <= tolerance);
+    }
+    CHECK_THROWS_AS(columns.forward(x_rows, y), ShapeError);
+    if constexpr (is_complex_v<T>) CHECK_THROWS_AS(columns.forward(back.view()), Unsupported);
+  }
+}
+
 TEMPLATE_TEST_CASE("fft::Plan is linear and keeps the norm", "[fft]", float, double,
                    std::complex<float>, std::complex<double>) {
   using C = std::complex<real_t<TestType>>;

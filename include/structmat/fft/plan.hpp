@@ -7,6 +7,7 @@
 /// Neither is normalised: backward after forward gives n x.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <memory>
 #include <string>
@@ -22,11 +23,18 @@ enum class Planning {
   measure,   ///< times several algorithms, which takes milliseconds to seconds
 };
 
+/// Where the sequences of a batch lie.
+enum class Layout {
+  rows,        ///< x and y one after the other
+  transposed,  ///< those of x side by side, (n, batch), those of y one after the other; not in place
+};
+
 struct PlanOptions {
   index_t batch = 1;
   Planning planning = Planning::estimate;
   /// Transforms in place are planned at once, the others on first use. Otherwise the other way round.
   bool in_place = false;
+  Layout layout = Layout::rows;
 };
 
 /// Transforms of `batch` rows of n elements of T. T is the type on the side of x:
@@ -35,14 +43,15 @@ struct PlanOptions {
 /// imaginary parts
 ///   of y_0 and, for even n, of y_{n/2}.
 ///
-/// Shapes: x is (batch, n), y is (batch, spectrum_length()), both row-major without gaps. n = 0 and
+/// Shapes: x is (batch, n) or as the layout says, y is (batch, spectrum_length()), both row-major without gaps. n = 0 and
 /// batch = 0 do nothing. Aliasing: none. Alignment: any; 64 bytes (every Array) is fastest. Cost:
 /// O(batch n log n) for every n, primes included; fastest where n has only the factors 2, 3, 5, 7
 /// (good_length).
 /// Accuracy: normwise, ||error||_2 <= c log2(n) eps ||result||_2 with c about 1.
 ///
 /// Const use is safe from several threads at once. Planning is serialised inside; it does not know
-/// about other users of the back end's planner in the same program. Movable. Source: M. Frigo, S.
+/// about other users of the back end's planner in the same program. Short plans are kept for the next
+/// ones of the same kind. Movable. Source: M. Frigo, S.
 /// G. Johnson, "The Design and Implementation of FFTW3", Proc. IEEE 93(2), 2005.
 template <Scalar T>
 class STRUCTMAT_EXPORT Plan {
@@ -66,16 +75,21 @@ class STRUCTMAT_EXPORT Plan {
   /// x := F^H y (n times the inverse); y is only read. Throws as forward().
   void backward(View<const complex_type, 2> y, View<T, 2> x) const;
 
-  /// x := F x in place, (batch, n) without gaps. Throws ShapeError, Unsupported (strides).
+  /// x := F x in place, (batch, n) without gaps. Throws ShapeError, Unsupported (strides,
+  /// Layout::transposed).
   void forward(View<T, 2> x) const requires ComplexScalar<T>;
   /// x := F^H x in place. Throws as forward().
   void backward(View<T, 2> x) const requires ComplexScalar<T>;
 
  private:
   struct Back;
+  std::array<index_t, 2> x_extents() const;
+  std::array<index_t, 2> y_extents() const { return {batch_, spectrum_length()}; }
+
   index_t n_ = 0;
   index_t batch_ = 0;
-  std::unique_ptr<Back> back_;
+  Layout layout_ = Layout::rows;
+  std::shared_ptr<const Back> back_;
 };
 
 /// The smallest number >= n that has no prime factor above 7; 1 for n = 0. Cost: O(log^3 n).

@@ -47,7 +47,7 @@ struct PlanState;
 /// A plan copies what it needs and does not refer to the matrix. Const use is safe from several
 /// threads at once; copies share their state. It keeps the workspace of its products for the next
 /// ones. Cost: m + n numbers and about 2 max(m, n) more for the symbol (complex: 4); a product needs
-/// L numbers of workspace for a tile of up to 8 right-hand sides and a thread.
+/// about max(m, n) numbers of workspace for each of up to 8 right-hand sides of a tile and a thread.
 /// Throws ShapeError; DomainError for Accuracy::componentwise with Method::fourier.
 ///
 /// Source: Dudgeon, Mersereau, "Multidimensional Digital Signal Processing" (1984), 2.3 (blocks);
