@@ -73,8 +73,8 @@ Status run(const LogdetCommand& command) {
 }  // namespace
 
 void add_logdet(CLI::App& app, Action& action) {
-  CLI::App* command =
-      app.add_subcommand("logdet", "The determinant of a matrix in .safetensors: log |det A| and sign");
+  CLI::App* command = app.add_subcommand(
+      "logdet", "The determinant of a matrix in .safetensors: log |det A| and sign");
   const auto options = std::make_shared<LogdetCommand>();
   command->add_option("matrix", options->matrix, "A: .safetensors")->required()->type_name("FILE");
   add_json(*command, options->json);
