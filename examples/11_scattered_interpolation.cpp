@@ -27,7 +27,7 @@ int main() {
     const double t = step * (double(i) + std::sin(12.9898 * double(i)) / 3);
     v.x(0, i) = std::polar(1.0, t);
     // sum_k a_k exp(i k t), |k| <= half, is a polynomial in exp(i t) divided by its power half.
-    f(i) = std::polar(signal(t), double(half) * t);
+    f(i) = signal(t) * std::polar(1.0, double(half) * t);
   }
   Array<C, 1> a({n});
   const auto report = solve(exec::cpu{}, v, f, a);
