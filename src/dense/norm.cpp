@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "core/finite.hpp"
 #include "core/instantiate.hpp"
 #include "structmat/core/error.hpp"
 
@@ -37,12 +38,9 @@ double frobenius_norm(View<const T, 2> a) {
 
 template <Scalar T>
 void require_finite(const char* operation, View<const T, 2> a) {
-  const auto finite = [](const T& v) {
-    return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
-  };
   for (index_t i = 0; i < a.extent(0); ++i) {
     for (index_t j = 0; j < a.extent(1); ++j) {
-      if (!finite(a(i, j))) {
+      if (!is_finite(a(i, j))) {
         std::ostringstream message;
         message << operation << ": entry (" << i << ", " << j << ") is " << a(i, j)
                 << ", only finite input has an answer";

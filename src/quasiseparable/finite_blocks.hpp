@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/finite.hpp"
 #include "structmat/core/error.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 
@@ -14,7 +15,7 @@ template <Scalar T>
 bool all_finite(const View<const T, 2>& m) {
   for (index_t i = 0; i < m.extent(0); ++i) {
     for (index_t j = 0; j < m.extent(1); ++j) {
-      if (!std::isfinite(std::real(m(i, j))) || !std::isfinite(std::imag(m(i, j)))) return false;
+      if (!is_finite(m(i, j))) return false;
     }
   }
   return true;

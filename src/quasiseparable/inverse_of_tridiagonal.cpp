@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/finite.hpp"
 #include "core/instantiate.hpp"
 #include "quasiseparable/off_diagonal.hpp"
 
@@ -10,11 +11,6 @@ namespace structmat::quasiseparable {
 namespace {
 
 using Kind = PivotStatus::Kind;
-
-template <Scalar T>
-bool is_finite(const T& x) {
-  return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
-}
 
 /// Two neighbouring minors up to a common factor, and `coupled`, the part of the larger one that
 /// goes through the last off-diagonal entries.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/finite.hpp"
 #include "core/instantiate.hpp"
 
 namespace structmat::quasiseparable {
@@ -174,16 +175,13 @@ bool Factorisation<T, K>::rows(index_t begin, index_t end) {
 
 template <Scalar T, transition::Uniform K>
 bool Factorisation<T, K>::finite_row(index_t i) const {
-  const auto finite = [](const T& x) {
-    return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
-  };
   for (index_t l = 0; l < layout_.order; ++l) {
-    if (!finite(q_(i, l)) || (i > 0 && !finite(p_(i, l)))) return false;
+    if (!is_finite(q_(i, l)) || (i > 0 && !is_finite(p_(i, l)))) return false;
     if constexpr (dims == 2) {
-      if (i > 0 && !finite(a_(i, l))) return false;
+      if (i > 0 && !is_finite(a_(i, l))) return false;
     } else {
       for (index_t m = 0; i > 0 && m < layout_.order; ++m) {
-        if (!finite(a_(i, l, m))) return false;
+        if (!is_finite(a_(i, l, m))) return false;
       }
     }
   }

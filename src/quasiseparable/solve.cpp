@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "core/instantiate.hpp"
+#include "core/refine.hpp"
 #include "structmat/dense/norm.hpp"
 #include "structmat/dense/norm_estimate.hpp"
 #include "structmat/quasiseparable/apply.hpp"
@@ -19,50 +21,16 @@ using quasiseparable::SolveReport;
 template <Scalar T>
 using Blocks = Quasiseparable<T, transition::Block>;
 
-/// ||x|| of one column.
+/// A lower bound of ||M||_2 of one batch entry: the largest ||D_k||_F / sqrt(m_k), over diagonal
+/// blocks.
 template <Scalar T>
-double norm(const View<const T, 3>& x, index_t batch, index_t column) {
-  return dense::frobenius_norm<T>(x.select(0, batch).slice(1, column, column + 1));
-}
-
-/// r := b - op(M) x; returns the largest backward error over columns and batch.
-template <Scalar T>
-double residual(const exec::cpu& e, const Blocks<T>& m, double m_norm, Op op,
-                const View<const T, 3>& b, const View<const T, 3>& x, const View<T, 3>& r) {
-  apply(e, m, op, x, r);
-  double worst = 0;
-  for (index_t batch = 0; batch < r.extent(0); ++batch) {
-    for (index_t i = 0; i < r.extent(1); ++i) {
-      for (index_t c = 0; c < r.extent(2); ++c) r(batch, i, c) = b(batch, i, c) - r(batch, i, c);
-    }
-    for (index_t c = 0; c < r.extent(2); ++c) {
-      const double left = norm<T>(r, batch, c);
-      if (left == 0) continue;
-      worst = std::max(worst, left / (m_norm * norm(x, batch, c) + norm(b, batch, c)));
-    }
+double norm_bound(const Blocks<T>& m, index_t entry) {
+  double largest = 0;
+  for (index_t k = 0; k < m.partition.blocks(); ++k) {
+    largest = std::max(largest, dense::frobenius_norm<T>(m.diagonal.block(entry, k)) /
+                                    std::sqrt(double(m.partition.size(k))));
   }
-  return worst;
-}
-
-/// A lower bound of ||M||_2 for the smallest entry of the batch: the largest ||D_k||_F / sqrt(m_k),
-/// over diagonal blocks and products with the given vectors.
-template <Scalar T>
-double norm_bound(const Blocks<T>& m, const View<const T, 3>& x, const View<const T, 3>& b) {
-  double least = INFINITY;
-  for (index_t batch = 0; batch < x.extent(0); ++batch) {
-    double largest = 0;
-    const index_t entry = m.batch() == 1 ? 0 : batch;
-    for (index_t k = 0; k < m.partition.blocks(); ++k) {
-      largest = std::max(largest, dense::frobenius_norm<T>(m.diagonal.block(entry, k)) /
-                                      std::sqrt(double(m.partition.size(k))));
-    }
-    for (index_t c = 0; c < x.extent(2); ++c) {
-      const double size = norm(x, batch, c);
-      if (size > 0) largest = std::max(largest, norm(b, batch, c) / size);
-    }
-    least = std::min(least, largest);
-  }
-  return std::isfinite(least) ? least : 0;
+  return largest;
 }
 
 template <Scalar T, class Factors>
@@ -72,25 +40,15 @@ void substitute(const exec::cpu& e, const Blocks<T>& m, const Factors& f, Op op,
   report.status = f.status();
   if (!f.status().usable()) return;
   solve(e, f, op, b, x);
-  const View<const T, 3> known = x;
-  const View<const T, 3> whole = b.broadcast(0, x.extent(0));
-  const double bound = norm_bound<T>(m, known, whole);
-  Array<T, 3> r(x.extents());
-  report.backward_error = residual<T>(e, m, bound, op, whole, known, r.view());
-  const double enough = 4 * double(epsilon<T>);
-  while (report.refinements < options.refinements && report.backward_error > enough) {
-    Array<T, 3> better = to_array(x);
-    solve(e, f, op, std::as_const(r).view(), r.view());
-    for (index_t i = 0; i < better.size(); ++i) better.data()[i] += r.data()[i];
-    const double error =
-        residual<T>(e, m, bound, op, whole, std::as_const(better).view(), r.view());
-    if (!(error < report.backward_error)) return;
-    const bool halved = error <= report.backward_error / 2;
-    copy(std::as_const(better).view(), x);
-    report.backward_error = error;
-    ++report.refinements;
-    if (!halved) return;
-  }
+  std::vector<double> norms(static_cast<std::size_t>(m.batch()));
+  for (std::size_t i = 0; i < norms.size(); ++i) norms[i] = norm_bound(m, static_cast<index_t>(i));
+  const Refinement refinement = refine<T>(
+      b, x, options.refinements,
+      [&](index_t batch) { return norms[m.batch() == 1 ? 0 : static_cast<std::size_t>(batch)]; },
+      [&](const View<const T, 3>& v, const View<T, 3>& y) { apply(e, m, op, v, y); },
+      [&](const View<T, 3>& r) { solve(e, f, op, View<const T, 3>(r), r); });
+  report.backward_error = refinement.backward_error;
+  report.refinements = refinement.steps;
 }
 
 template <Scalar T, class Factors>

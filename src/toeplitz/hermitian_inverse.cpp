@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/finite.hpp"
 #include "core/instantiate.hpp"
 #include "core/threads.hpp"
 #include "toeplitz/spectra.hpp"
@@ -23,11 +24,6 @@ struct Outcome {
   PivotStatus status;
   double log_determinant = 0;
 };
-
-template <Scalar T>
-bool is_finite(const T& x) {
-  return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
-}
 
 /// Everything about one matrix. pivots: n; first, last: the columns of the inverse out, NaN where
 /// there is none.

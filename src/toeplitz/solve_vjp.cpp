@@ -1,10 +1,12 @@
 #include "structmat/toeplitz/solve_vjp.hpp"
 
 #include <string>
+#include <utility>
 
 #include "core/instantiate.hpp"
 #include "core/product.hpp"
 #include "core/solve_cotangent.hpp"
+#include "structmat/toeplitz/apply_vjp.hpp"
 #include "toeplitz/square.hpp"
 
 namespace structmat {
@@ -23,27 +25,21 @@ void solve_vjp(const exec::cpu& e, const toeplitz::Lu<T>& f, Op op, View<const T
                View<const T, 3> x_bar, View<T, 2> lags_bar, View<T, 3> b_bar) {
   constexpr const char* operation = "toeplitz::solve_vjp";
   const index_t n = f.size();
-  if (lags_bar.data() != nullptr) require_lags(operation, lags_bar, x.extent(0), n);
+  if (lags_bar.data() != nullptr) {
+    require_lags(operation, lags_bar, x.extent(0), n);
+    if (overlaps(x, lags_bar)) {
+      throw DomainError(std::string(operation) + ": lags_bar overlaps x in memory");
+    }
+  }
   const Array<T, 3> y_bar =
       solve_cotangent<T>(operation, op, x, x_bar, b_bar,
                          [&](Op inverse, const View<const T, 3>& b, const View<T, 3>& y) {
                            toeplitz::solve(e, f, inverse, b, y);
                          });
   if (lags_bar.data() == nullptr) return;
-  for (index_t b = 0; b < x.extent(0); ++b) {
-    const View<T, 1> lags = lags_bar.select(0, lags_bar.extent(0) == 1 ? 0 : b);
-    for (index_t i = 0; i < n; ++i) {
-      for (index_t j = 0; j < n; ++j) {
-        T sum{};
-        for (index_t c = 0; c < x.extent(2); ++c) {
-          sum += conjugate_product(x(b, j, c), y_bar(b, i, c));
-        }
-        // op(T)_ij is c_{i-j}, c_{j-i} or its conjugate.
-        const index_t l = op == Op::none ? i - j : j - i;
-        lags(l + n - 1) += op == Op::adjoint ? conjugate(sum) : sum;
-      }
-    }
-  }
+  // The cotangent of the lags of op(T) x; it does not depend on the lags themselves.
+  apply_vjp(e, Toeplitz<T>(n, n).view(), op, x, std::as_const(y_bar).view(), lags_bar,
+            View<T, 3>{});
 }
 
 template <Scalar T>

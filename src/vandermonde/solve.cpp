@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/finite.hpp"
 #include "core/instantiate.hpp"
 #include "core/product.hpp"
 #include "core/threads.hpp"
@@ -14,11 +15,6 @@ namespace structmat {
 namespace {
 
 using vandermonde::NodeOrder;
-
-template <Scalar T>
-bool is_finite(const T& x) {
-  return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
-}
 
 /// V a = f: c becomes the divided differences, then the coefficients.
 template <Scalar T>

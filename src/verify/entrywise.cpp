@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/finite.hpp"
 #include "core/instantiate.hpp"
 #include "structmat/core/error.hpp"
 #include "structmat/dense/norm.hpp"
@@ -68,11 +69,6 @@ std::vector<T> to_vector(const View<const T, 1>& v) {
 template <Scalar T>
 std::vector<T> line(const View<const T, 2>& a, int dimension, index_t index) {
   return a.empty() ? std::vector<T>{} : to_vector(a.select(dimension, index));
-}
-
-template <Scalar T>
-bool is_finite(const T& v) {
-  return std::isfinite(std::real(v)) && std::isfinite(std::imag(v));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/finite.hpp"
 #include "structmat/core/error.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 #include "structmat/semiseparable/semiseparable.hpp"
@@ -24,7 +25,7 @@ template <Scalar T, int Rank>
 std::string first_not_finite(const View<const T, Rank>& m, index_t begin, index_t end) {
   for (index_t i = begin; i < end; ++i) {
     if constexpr (Rank == 1) {
-      if (!std::isfinite(std::real(m(i))) || !std::isfinite(std::imag(m(i)))) {
+      if (!is_finite(m(i))) {
         return std::to_string(i);
       }
     } else {

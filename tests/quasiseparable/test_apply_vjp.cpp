@@ -4,8 +4,7 @@
 
 #include "structmat/quasiseparable/apply.hpp"
 #include "structmat/quasiseparable/entry.hpp"
-#include "support/battery.hpp"
-#include "support/gradient.hpp"
+#include "support/apply_vjp.hpp"
 
 using namespace structmat;
 using namespace structmat::test;
@@ -14,25 +13,6 @@ namespace {
 
 template <class M>
 using Cotangent = QuasiseparableCotangent<typename M::value_type, typename M::transition_type>;
-
-/// Re <y_bar, op(M) x> from the entries.
-template <class M, Scalar T>
-double loss_of(const M& m, Op op, const Array<T, 3>& x, const Array<T, 3>& y_bar) {
-  const Array<T, 3> dense = m.to_dense();
-  double sum = 0;
-  for (index_t b = 0; b < y_bar.extent(0); ++b) {
-    const index_t mb = m.batch() == 1 ? 0 : b, xb = x.extent(0) == 1 ? 0 : b;
-    for (index_t i = 0; i < y_bar.extent(1); ++i) {
-      for (index_t j = 0; j < y_bar.extent(1); ++j) {
-        for (index_t c = 0; c < x.extent(2); ++c) {
-          const T y = op_entry(op, dense.view(), mb, i, j) * x(xb, j, c);
-          sum += std::real(conjugate(y_bar(b, i, c)) * y);
-        }
-      }
-    }
-  }
-  return sum;
-}
 
 template <Scalar T, class K>
 void check_differences(index_t n, Order r, index_t m_batch, index_t x_batch, index_t k) {
@@ -48,7 +28,7 @@ void check_differences(index_t n, Order r, index_t m_batch, index_t x_batch, ind
     Array<T, 3> x_bar({x_batch, n, k});
     apply_vjp(exec::cpu{}, m.view(), op, std::as_const(x).view(), y_bar.view(),
               Cotangent<decltype(m)>(m_bar), x_bar.view());
-    const auto loss = [&] { return loss_of(m, op, x, y_bar); };
+    const auto loss = [&] { return product_loss(m, op, x, y_bar); };
     check_generators("m", m, m_bar, loss);
     check_gradient("x", x, x_bar, loss);
   }
@@ -304,7 +284,7 @@ TEMPLATE_TEST_CASE("block generators against central differences", "", double,
       }
       Array<T, 3> x_bar({s.x_batch, s.n, s.k});
       apply_vjp(exec::cpu{}, m, op, std::as_const(x).view(), y_bar.view(), &bar, x_bar.view());
-      const auto loss = [&] { return loss_of(m, op, x, y_bar); };
+      const auto loss = [&] { return product_loss(m, op, x, y_bar); };
       const auto triangle = [&](BlockTriangle<T>& t, const BlockTriangle<T>& t_bar) {
         check_gradient("p", t.all_p(), t_bar.all_p(), loss);
         check_gradient("q", t.all_q(), t_bar.all_q(), loss);

@@ -42,18 +42,6 @@ Quasiseparable<T, transition::Block> random_block_hermitian(index_t n, index_t r
   return m;
 }
 
-template <class T>
-double difference(const Array<T, 3>& x, const Array<T, 3>& y) {
-  double most = 0, scale = 0;
-  for (index_t i = 0; i < y.size(); ++i) {
-    const double error =
-        std::abs(std::complex<double>(x.data()[i]) - std::complex<double>(y.data()[i]));
-    most = std::isfinite(error) ? std::max(most, error) : INFINITY;
-    scale = std::max(scale, double(std::abs(y.data()[i])));
-  }
-  return most == 0 ? 0 : most / scale;
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("block Cholesky: factor, solves and determinant", "", float, double,

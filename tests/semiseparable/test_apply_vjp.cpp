@@ -4,32 +4,12 @@
 
 #include "structmat/semiseparable/apply.hpp"
 #include "structmat/semiseparable/entry.hpp"
-#include "support/battery.hpp"
-#include "support/gradient.hpp"
+#include "support/apply_vjp.hpp"
 
 using namespace structmat;
 using namespace structmat::test;
 
 namespace {
-
-/// Re <y_bar, op(M) x> from the entries.
-template <class M, Scalar T>
-double loss_of(const M& m, Op op, const Array<T, 3>& x, const Array<T, 3>& y_bar) {
-  const Array<T, 3> dense = m.to_dense();
-  double sum = 0;
-  for (index_t b = 0; b < y_bar.extent(0); ++b) {
-    const index_t mb = m.batch() == 1 ? 0 : b, xb = x.extent(0) == 1 ? 0 : b;
-    for (index_t i = 0; i < y_bar.extent(1); ++i) {
-      for (index_t j = 0; j < y_bar.extent(1); ++j) {
-        for (index_t c = 0; c < x.extent(2); ++c) {
-          const T y = op_entry(op, dense.view(), mb, i, j) * x(xb, j, c);
-          sum += std::real(conjugate(y_bar(b, i, c)) * y);
-        }
-      }
-    }
-  }
-  return sum;
-}
 
 template <Scalar T, class K>
 void check_differences(index_t n, index_t r, index_t m_batch, index_t x_batch, index_t k) {
@@ -44,7 +24,7 @@ void check_differences(index_t n, index_t r, index_t m_batch, index_t x_batch, i
     Array<T, 3> x_bar({x_batch, n, k});
     apply_vjp(exec::cpu{}, m.view(), op, std::as_const(x).view(), y_bar.view(),
               SemiseparableCotangent<T, K>(m_bar), x_bar.view());
-    const auto loss = [&] { return loss_of(m, op, x, y_bar); };
+    const auto loss = [&] { return product_loss(m, op, x, y_bar); };
     check_gradient("c", m.c, m_bar.c, loss);
     check_gradient("b", m.b, m_bar.b, loss);
     check_gradient("a", m.a, m_bar.a, loss);
@@ -130,7 +110,7 @@ TEMPLATE_TEST_CASE("block generators against central differences", "", double,
         }
         Array<T, 3> x_bar({2, n, 2});
         apply_vjp(exec::cpu{}, m, op, std::as_const(x).view(), y_bar.view(), &bar, x_bar.view());
-        const auto loss = [&] { return loss_of(m, op, x, y_bar); };
+        const auto loss = [&] { return product_loss(m, op, x, y_bar); };
         check_gradient("p", m.lower.all_p(), bar.lower.all_p(), loss);
         check_gradient("q", m.lower.all_q(), bar.lower.all_q(), loss);
         check_gradient("a", m.lower.all_a(), bar.lower.all_a(), loss);

@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "support/battery.hpp"
-#include "support/gradient.hpp"
+#include "support/apply_vjp.hpp"
 #include "support/toeplitz.hpp"
 
 using namespace structmat;
@@ -22,25 +21,6 @@ auto& numbers(M& m) {
   }
 }
 
-/// Re <y_bar, op(M) x> from the entries.
-template <class M, Scalar T>
-double loss_of(const M& m, Op op, const Array<T, 3>& x, const Array<T, 3>& y_bar) {
-  const Array<T, 3> dense = m.to_dense();
-  double sum = 0;
-  for (index_t b = 0; b < y_bar.extent(0); ++b) {
-    const index_t mb = m.batch() == 1 ? 0 : b, xb = x.extent(0) == 1 ? 0 : b;
-    for (index_t i = 0; i < y_bar.extent(1); ++i) {
-      for (index_t j = 0; j < x.extent(1); ++j) {
-        for (index_t c = 0; c < x.extent(2); ++c) {
-          const T y = op_entry(op, dense.view(), mb, i, j) * x(xb, j, c);
-          sum += std::real(conjugate(y_bar(b, i, c)) * y);
-        }
-      }
-    }
-  }
-  return sum;
-}
-
 template <class M>
 void check_differences(M m, index_t x_batch, index_t k, Random& random) {
   using T = typename M::value_type;
@@ -57,7 +37,7 @@ void check_differences(M m, index_t x_batch, index_t k, Random& random) {
     Array<T, 3> x_bar({x_batch, in, k});
     apply_vjp(exec::cpu{}, m.view(), op, std::as_const(x).view(), y_bar.view(),
               numbers(m_bar).view(), x_bar.view());
-    const auto loss = [&] { return loss_of(m, op, x, y_bar); };
+    const auto loss = [&] { return product_loss(m, op, x, y_bar); };
     check_gradient("m", numbers(m), numbers(m_bar), loss);
     check_gradient("x", x, x_bar, loss);
   }

@@ -13,8 +13,8 @@ namespace structmat {
 /// f: the factors of T; x: (batch, n, k) in, the solution; x_bar: the same shape, in; lags_bar: (batch
 /// or 1, 2n - 1) in/out; b_bar: (batch or 1, n, k) in/out; both may be absent (data() null); a batch
 /// extent 1 collects sums. Strides are free. The outputs overlap no input and not each other. Cost: one
-/// solution and 2 n^2 k flops. Accuracy: that of the solution; sums componentwise. Throws ShapeError;
-/// DomainError (f broke down, overlap).
+/// solution and 2 k + 1 transforms of length 2 n. Accuracy: normwise, that of the solution. Throws
+/// ShapeError; DomainError (f broke down, overlap).
 template <Scalar T>
 void solve_vjp(const exec::cpu& e, const toeplitz::Lu<T>& f, Op op, View<const T, 3> x,
                View<const T, 3> x_bar, View<T, 2> lags_bar, View<T, 3> b_bar);
