@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 
 #include "structmat/core/error.hpp"
+#include "structmat/core/exec.hpp"
 #include "structmat/core/scalar.hpp"
 
 namespace structmat::gpu {
@@ -50,14 +52,39 @@ inline unsigned persistent_blocks(index_t work, index_t work_per_block, int proc
   return static_cast<unsigned>(std::min(wanted, blocks_per_processor * processors));
 }
 
+/// Extents of a launch: grids have one dimension.
+struct Grid {
+  unsigned blocks, threads;
+  std::size_t shared_bytes = 0;
+};
+
+/// Enqueues a kernel. Throws BackendError.
 template <class... Parameters>
-void launch(const char* operation, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
-            cudaStream_t stream, Parameters... arguments) {
+void launch(const char* operation, void (*kernel)(Parameters...), Grid grid, cudaStream_t stream,
+            const std::type_identity_t<Parameters>&... arguments) {
+  // What a block gets without asking.
+  constexpr std::size_t default_shared_bytes = 48 * 1024;
+  if (grid.shared_bytes > default_shared_bytes) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(grid.shared_bytes)),
+          operation);
+  }
   cudaLaunchConfig_t configuration{};
-  configuration.gridDim = dim3(blocks);
-  configuration.blockDim = dim3(threads);
+  configuration.gridDim = dim3(grid.blocks);
+  configuration.blockDim = dim3(grid.threads);
+  configuration.dynamicSmemBytes = grid.shared_bytes;
   configuration.stream = stream;
   check(cudaLaunchKernelEx(&configuration, kernel, arguments...), operation);
+}
+template <class... Parameters>
+void launch(const char* operation, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+            cudaStream_t stream, const std::type_identity_t<Parameters>&... arguments) {
+  launch(operation, kernel, Grid{blocks, threads}, stream, arguments...);
+}
+
+/// The stream of an execution object.
+inline cudaStream_t stream_of(const exec::cuda& e) {
+  return static_cast<cudaStream_t>(e.stream);
 }
 
 }  // namespace structmat::gpu

@@ -1,45 +1,7 @@
-// Stands in for the CUDA component where it is not built: every entry throws NotAvailable.
-#include "structmat/core/array.hpp"
-#include "structmat/core/device.hpp"
+#include "absent.hpp"
 #include "structmat/quasiseparable/apply.hpp"
 
 namespace structmat {
-namespace {
-
-[[noreturn]] void absent(const char* operation) {
-  throw NotAvailable(std::string(operation) + ": built without CUDA");
-}
-
-}  // namespace
-
-int device_count() noexcept {
-  return 0;
-}
-std::string device_name(int) {
-  absent("device_name");
-}
-
-void device_synchronize() {
-  absent("device_synchronize");
-}
-
-namespace detail {
-
-void* device_allocate(std::size_t) {
-  absent("device_allocate");
-}
-void device_free(void*) noexcept {}
-void device_zero(void*, std::size_t) {
-  absent("device_zero");
-}
-void copy_host_to_device(void*, const void*, std::size_t) {
-  absent("copy_host_to_device");
-}
-void copy_device_to_host(void*, const void*, std::size_t) {
-  absent("copy_device_to_host");
-}
-
-}  // namespace detail
 
 template <RealScalar T, class K>
 requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) index_t

@@ -1,0 +1,38 @@
+/// \file
+/// Sums over threads in an order that depends on their numbers alone, so that results repeat.
+#pragma once
+
+#include "core/complex.cuh"
+
+namespace structmat::gpu {
+
+/// The sum over the warp's lanes, in every lane. All 32 lanes take part.
+template <class T>
+__device__ T warp_sum(T value) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) value += shuffle_xor(0xffffffffu, value, offset);
+  return value;
+}
+
+template <class T>
+__device__ T warp_max(T value) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) {
+    value = max(value, __shfl_xor_sync(0xffffffffu, value, offset));
+  }
+  return value;
+}
+
+/// The sum over a block of a multiple of 32 threads, in every thread. `scratch`: 32 elements of
+/// shared memory, free again after the next barrier.
+template <class T>
+__device__ T block_sum(T value, T* scratch) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  value = warp_sum(value);
+  if (lane == 0) scratch[warp] = value;
+  __syncthreads();
+  value = lane < static_cast<int>(blockDim.x) / 32 ? scratch[lane] : T(0);
+  return warp_sum(value);
+}
+
+}  // namespace structmat::gpu

@@ -1,0 +1,464 @@
+/// \file
+/// Stands in for the CUDA runtime where the sources of gpu/ are compiled as plain C++: kernels run on
+/// the host, one block after the other, with a fiber for each thread of a block. It covers the subset
+/// that gpu/ uses. Only tests use it: they prove kernels without a device, under sanitizers, and in
+/// several orders of threads (STRUCTMAT_EMULATION_ORDER = forward, backward or a number that seeds a
+/// random one), which shows missing barriers.
+///
+/// Device memory is host memory, filled with NaN when it is new. Streams run at once.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#define STRUCTMAT_CUDA_EMULATION 1
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __forceinline__ inline
+#define __shared__ static
+#define __launch_bounds__(...)
+#define __grid_constant__
+#define __align__(n) alignas(n)
+
+// ---- vector types
+
+struct uint3 {
+  unsigned x, y, z;
+};
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+#define STRUCTMAT_VECTOR_TYPES(T, name, align2, align4) \
+  struct alignas(align2) name##2 {                      \
+    T x, y;                                             \
+  };                                                    \
+  struct alignas(align4) name##4 {                      \
+    T x, y, z, w;                                       \
+  };                                                    \
+  inline name##2 make_##name##2(T x, T y) {             \
+    return {x, y};                                      \
+  }                                                     \
+  inline name##4 make_##name##4(T x, T y, T z, T w) {   \
+    return {x, y, z, w};                                \
+  }
+STRUCTMAT_VECTOR_TYPES(float, float, 8, 16)
+STRUCTMAT_VECTOR_TYPES(double, double, 16, 16)
+STRUCTMAT_VECTOR_TYPES(int, int, 8, 16)
+STRUCTMAT_VECTOR_TYPES(unsigned, uint, 8, 16)
+#undef STRUCTMAT_VECTOR_TYPES
+
+// ---- where a thread is
+
+inline uint3 threadIdx{}, blockIdx{};
+inline dim3 blockDim, gridDim;
+inline constexpr int warpSize = 32;
+
+namespace structmat::emulation {
+
+/// Runs `thread` for every thread of a grid.
+void run(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& thread);
+
+/// The dynamic shared memory of the running block.
+void* shared_memory();
+
+void block_barrier();
+
+/// What an exchange gives to a lane.
+struct Exchanged {
+  alignas(16) unsigned char value[16]{};  ///< what the lane `source` brought
+  unsigned votes = 0;                     ///< the lanes whose predicate holds
+};
+
+/// Waits for all lanes of the mask that still run.
+const Exchanged& exchange(unsigned mask, const void* value, std::size_t bytes, int source,
+                          bool predicate);
+
+int lane();
+
+template <class T>
+T from_lane(unsigned mask, T value, int source) {
+  static_assert(sizeof(T) <= sizeof(Exchanged::value));
+  T result;
+  std::memcpy(&result, exchange(mask, &value, sizeof(T), source & 31, false).value, sizeof(T));
+  return result;
+}
+inline unsigned vote(unsigned mask, bool predicate) {
+  return exchange(mask, nullptr, 0, lane(), predicate).votes;
+}
+
+}  // namespace structmat::emulation
+
+// ---- barriers and exchanges
+
+inline void __syncthreads() {
+  structmat::emulation::block_barrier();
+}
+int __syncthreads_count(int predicate);
+inline int __syncthreads_or(int predicate) {
+  return __syncthreads_count(predicate) > 0;
+}
+inline int __syncthreads_and(int predicate) {
+  return __syncthreads_count(!predicate) == 0;
+}
+inline void __syncwarp(unsigned mask = 0xffffffffu) {
+  structmat::emulation::vote(mask, false);
+}
+inline void __threadfence() {}
+inline void __threadfence_block() {}
+
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+  const int first = structmat::emulation::lane() / width * width;
+  return structmat::emulation::from_lane(mask, value, first + (source & (width - 1)));
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
+  const int own = structmat::emulation::lane(), source = own ^ bits;
+  const bool inside = source / width <= own / width;
+  return structmat::emulation::from_lane(mask, value, inside ? source : own);
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  const int own = structmat::emulation::lane();
+  const int source = own - static_cast<int>(delta);
+  return structmat::emulation::from_lane(mask, value, source >= own / width * width ? source : own);
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  const int own = structmat::emulation::lane();
+  const int source = own + static_cast<int>(delta);
+  return structmat::emulation::from_lane(mask, value,
+                                         source < own / width * width + width ? source : own);
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate) {
+  return structmat::emulation::vote(mask, predicate != 0);
+}
+inline int __any_sync(unsigned mask, int predicate) {
+  return structmat::emulation::vote(mask, predicate != 0) != 0;
+}
+inline int __all_sync(unsigned mask, int predicate) {
+  return structmat::emulation::vote(mask, predicate == 0) == 0;
+}
+
+// ---- atomics: threads of the emulation never run at the same time
+
+template <class T>
+T atomicAdd(T* at, std::type_identity_t<T> value) {
+  return std::exchange(*at, *at + value);
+}
+template <class T>
+T atomicMax(T* at, std::type_identity_t<T> value) {
+  return std::exchange(*at, std::max(*at, value));
+}
+template <class T>
+T atomicMin(T* at, std::type_identity_t<T> value) {
+  return std::exchange(*at, std::min(*at, value));
+}
+template <class T>
+T atomicOr(T* at, std::type_identity_t<T> value) {
+  return std::exchange(*at, *at | value);
+}
+template <class T>
+T atomicExch(T* at, std::type_identity_t<T> value) {
+  return std::exchange(*at, value);
+}
+template <class T>
+T atomicCAS(T* at, std::type_identity_t<T> expected, std::type_identity_t<T> value) {
+  const T old = *at;
+  if (old == expected) *at = value;
+  return old;
+}
+
+// ---- arithmetic: the overloads that CUDA has in the global namespace
+
+using std::max;
+using std::min;
+#define STRUCTMAT_USING(name) using std::name;
+STRUCTMAT_USING(abs)
+STRUCTMAT_USING(ceil)
+STRUCTMAT_USING(copysign)
+STRUCTMAT_USING(cos)
+STRUCTMAT_USING(exp)
+STRUCTMAT_USING(exp2)
+STRUCTMAT_USING(expm1)
+STRUCTMAT_USING(fabs)
+STRUCTMAT_USING(floor)
+STRUCTMAT_USING(fma)
+STRUCTMAT_USING(fmax)
+STRUCTMAT_USING(fmin)
+STRUCTMAT_USING(frexp)
+STRUCTMAT_USING(hypot)
+STRUCTMAT_USING(ilogb)
+STRUCTMAT_USING(isfinite)
+STRUCTMAT_USING(isinf)
+STRUCTMAT_USING(isnan)
+STRUCTMAT_USING(ldexp)
+STRUCTMAT_USING(log)
+STRUCTMAT_USING(log1p)
+STRUCTMAT_USING(log2)
+STRUCTMAT_USING(pow)
+STRUCTMAT_USING(rint)
+STRUCTMAT_USING(round)
+STRUCTMAT_USING(scalbn)
+STRUCTMAT_USING(sin)
+STRUCTMAT_USING(sqrt)
+STRUCTMAT_USING(trunc)
+#undef STRUCTMAT_USING
+
+template <class T>
+T rsqrt(T x) {
+  return 1 / std::sqrt(x);
+}
+inline float rsqrtf(float x) {
+  return rsqrt(x);
+}
+/// sin and cos of pi x, with the argument reduced exactly.
+template <class T>
+void sincospi(T x, T* sine, T* cosine) {
+  const double turns = std::remainder(static_cast<double>(x), 2.0);
+  // Quarter turns are exact.
+  const double quarter = std::nearbyint(2 * turns);
+  const double rest = (turns - quarter / 2) * 3.141592653589793238462643;
+  const double s = std::sin(rest), c = std::cos(rest);
+  switch (static_cast<int>(quarter) & 3) {
+    case 0:
+      *sine = static_cast<T>(s), *cosine = static_cast<T>(c);
+      break;
+    case 1:
+      *sine = static_cast<T>(c), *cosine = static_cast<T>(-s);
+      break;
+    case 2:
+      *sine = static_cast<T>(-s), *cosine = static_cast<T>(-c);
+      break;
+    default:
+      *sine = static_cast<T>(-c), *cosine = static_cast<T>(s);
+      break;
+  }
+}
+inline void sincospif(float x, float* sine, float* cosine) {
+  sincospi(x, sine, cosine);
+}
+template <class T>
+T sinpi(T x) {
+  T s, c;
+  sincospi(x, &s, &c);
+  return s;
+}
+template <class T>
+T cospi(T x) {
+  T s, c;
+  sincospi(x, &s, &c);
+  return c;
+}
+
+inline float __fmaf_rn(float a, float b, float c) {
+  return std::fma(a, b, c);
+}
+inline double __fma_rn(double a, double b, double c) {
+  return std::fma(a, b, c);
+}
+inline float __fdividef(float a, float b) {
+  return a / b;
+}
+inline float __frcp_rn(float a) {
+  return 1 / a;
+}
+inline double __drcp_rn(double a) {
+  return 1 / a;
+}
+inline float __expf(float a) {
+  return std::exp(a);
+}
+
+inline int __float_as_int(float a) {
+  return std::bit_cast<int>(a);
+}
+inline float __int_as_float(int a) {
+  return std::bit_cast<float>(a);
+}
+inline long long __double_as_longlong(double a) {
+  return std::bit_cast<long long>(a);
+}
+inline double __longlong_as_double(long long a) {
+  return std::bit_cast<double>(a);
+}
+inline int __popc(unsigned a) {
+  return std::popcount(a);
+}
+inline int __clz(int a) {
+  return std::countl_zero(static_cast<unsigned>(a));
+}
+inline int __clzll(long long a) {
+  return std::countl_zero(static_cast<unsigned long long>(a));
+}
+inline int __ffs(int a) {
+  return a == 0 ? 0 : std::countr_zero(static_cast<unsigned>(a)) + 1;
+}
+inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>(static_cast<std::uint64_t>(a) * b >> 32);
+}
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+unsigned __brev(unsigned a);
+
+template <class T>
+T __ldg(const T* at) {
+  return *at;
+}
+template <class T>
+T __ldcs(const T* at) {
+  return *at;
+}
+template <class T>
+void __stcs(T* at, std::type_identity_t<T> value) {
+  *at = value;
+}
+
+// ---- the runtime
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorNotSupported = 801,
+  cudaErrorLaunchFailure = 719,
+};
+using cudaStream_t = struct EmulatedStream*;
+using cudaEvent_t = struct EmulatedEvent*;
+using cudaGraph_t = struct EmulatedGraph*;
+using cudaGraphExec_t = struct EmulatedGraphExec*;
+
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
+enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin,
+  cudaDevAttrComputeCapabilityMajor,
+  cudaDevAttrComputeCapabilityMinor
+};
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize,
+  cudaFuncAttributePreferredSharedMemoryCarveout
+};
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal };
+inline constexpr unsigned cudaStreamNonBlocking = 1;
+
+struct cudaDeviceProp {
+  char name[256];
+  int multiProcessorCount;
+  int major, minor;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  std::size_t dynamicSmemBytes;
+  cudaStream_t stream;
+};
+
+const char* cudaGetErrorString(cudaError_t status);
+const char* cudaGetErrorName(cudaError_t status);
+inline cudaError_t cudaGetLastError() {
+  return cudaSuccess;
+}
+inline cudaError_t cudaPeekAtLastError() {
+  return cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceCount(int* count) {
+  return *count = 1, cudaSuccess;
+}
+inline cudaError_t cudaGetDevice(int* device) {
+  return *device = 0, cudaSuccess;
+}
+inline cudaError_t cudaSetDevice(int) {
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+inline cudaError_t cudaDeviceSynchronize() {
+  return cudaSuccess;
+}
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes);
+template <class T>
+cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
+  return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+}
+cudaError_t cudaFree(void* pointer);
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
+inline cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
+  if (bytes > 0) std::memset(pointer, value, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes,
+                                   cudaStream_t = nullptr) {
+  return cudaMemset(pointer, value, bytes);
+}
+inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
+                                   cudaMemcpyKind kind, cudaStream_t = nullptr) {
+  return cudaMemcpy(to, from, bytes, kind);
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return *stream = nullptr, cudaSuccess;
+}
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  return *stream = nullptr, cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  return cudaSuccess;
+}
+/// Graphs cannot be emulated: tests of capture ask for this status and run the operation twice.
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
+  return cudaErrorNotSupported;
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) {
+  return cudaErrorNotSupported;
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long = 0) {
+  return cudaErrorNotSupported;
+}
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) {
+  return cudaErrorNotSupported;
+}
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphDestroy(cudaGraph_t) {
+  return cudaSuccess;
+}
+template <class F>
+cudaError_t cudaFuncSetAttribute(F*, cudaFuncAttribute, int) {
+  return cudaSuccess;
+}
+
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration,
+                               void (*kernel)(Parameters...), Arguments&&... arguments) {
+  structmat::emulation::run(configuration->gridDim, configuration->blockDim,
+                            configuration->dynamicSmemBytes, [&] { kernel(arguments...); });
+  return cudaSuccess;
+}
