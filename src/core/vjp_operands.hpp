@@ -12,12 +12,12 @@ namespace structmat::detail {
 /// Checks x and y_bar of y = op(A) x, where op(A) is out x in, and x_bar, which may be absent and
 /// returns with its batch broadcast; returns the batch of the operation. Throws ShapeError,
 /// DomainError (overlap).
-template <Scalar T>
+template <Scalar T, class Space>
 index_t check_vjp_operands(const std::string& operation, index_t own_batch, index_t out, index_t in,
-                           const View<const T, 3>& x, const View<const T, 3>& y_bar,
-                           View<T, 3>& x_bar) {
+                           const View<const T, 3, Space>& x, const View<const T, 3, Space>& y_bar,
+                           View<T, 3, Space>& x_bar) {
   const auto number = [](index_t v) { return std::to_string(v); };
-  const auto require_rows = [&](const char* name, const View<const T, 3>& v, index_t rows) {
+  const auto require_rows = [&](const char* name, const auto& v, index_t rows) {
     if (v.extent(1) != rows) {
       throw ShapeError(operation + ": " + name + " has " + number(v.extent(1)) +
                        " rows, the operator has " + number(rows));
@@ -48,7 +48,8 @@ index_t check_vjp_operands(const std::string& operation, index_t own_batch, inde
                      number(x_bar.extent(1)) + " x " + number(x_bar.extent(2)) + ", x is " +
                      number(batch) + " x " + number(in) + " x " + number(x.extent(2)));
   }
-  if (overlaps(View<const T, 3>(x_bar), x) || overlaps(View<const T, 3>(x_bar), y_bar)) {
+  const View<const T, 3, Space> bar(x_bar);
+  if (overlaps(bar, x) || overlaps(bar, y_bar)) {
     throw DomainError(operation + ": x_bar overlaps x or y_bar in memory");
   }
   x_bar = x_bar.broadcast(0, batch);
@@ -57,10 +58,10 @@ index_t check_vjp_operands(const std::string& operation, index_t own_batch, inde
 
 /// A cotangent of shape (1 or batch, extents...) with its batch broadcast; empty if it is absent
 /// (data() null). Throws ShapeError.
-template <class T, int Rank>
-View<T, Rank> checked_cotangent(const char* operation, const std::string& name,
-                                const View<T, Rank>& bar, index_t batch,
-                                const std::array<index_t, Rank - 1>& extents) {
+template <class T, int Rank, class Space>
+View<T, Rank, Space> checked_cotangent(const char* operation, const std::string& name,
+                                       const View<T, Rank, Space>& bar, index_t batch,
+                                       const std::array<index_t, Rank - 1>& extents) {
   if (!bar.data()) return {};
   const std::string full = "the cotangent of " + name;
   Shape(operation, batch).require(full.c_str(), bar, extents);

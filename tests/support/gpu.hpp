@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <functional>
 
 #include "structmat/core/device.hpp"
 
@@ -17,5 +18,10 @@ inline bool emulated() {
 inline bool quick() {
   return std::getenv("STRUCTMAT_QUICK") != nullptr || emulated();
 }
+
+/// Captures run(stream) in a CUDA graph, launches the graph twice and waits. What `run` calls must
+/// neither allocate nor synchronise, or the capture fails: throws BackendError. The emulation has no
+/// graphs: it calls `run` twice.
+void replay(const std::function<void(void* stream)>& run);
 
 }  // namespace structmat::test
