@@ -103,20 +103,23 @@ class Solver {
   }
 
   template <class T>
-  std::size_t singular_values_bytes(index_t m, index_t n, const T* a, index_t lda,
-                                    const real_of_t<T>* values) const {
+  std::size_t gesvd_bytes(bool left, index_t m, index_t n, const T* a, index_t lda) const {
     return device_bytes([&](std::size_t* device, std::size_t* host) {
-      return gesvd_bytes(m, n, a, lda, values, device, host);
+      return cusolverDnXgesvd_bufferSize(own_.handle, own_.parameters, left ? 'S' : 'N', 'N', m, n,
+                                         data_type<T>, a, lda, data_type<real_of_t<T>>, nullptr,
+                                         data_type<T>, nullptr, m, data_type<T>, nullptr, n,
+                                         data_type<T>, device, host);
     });
   }
-  /// Singular values, descending; a: m x n, m >= n, is overwritten. QR iterations (gesvd).
+  /// Singular values of A, descending, and, with u, its left singular vectors; a: m x n, m >= n, is
+  /// overwritten; u: m x n, leading dimension m, or null.
   template <class T>
-  void singular_values(index_t m, index_t n, T* a, index_t lda, real_of_t<T>* values, Buffer buffer,
-                       int* info) const {
-    check(cusolverDnXgesvd(own_.handle, own_.parameters, 'N', 'N', m, n, data_type<T>, a, lda,
-                           data_type<real_of_t<T>>, values, data_type<T>, nullptr, m, data_type<T>,
-                           nullptr, n, data_type<T>, buffer.data, buffer.bytes, own_.memory.data(),
-                           own_.memory.size(), info),
+  void gesvd(index_t m, index_t n, T* a, index_t lda, real_of_t<T>* values, T* u, Buffer buffer,
+             int* info) const {
+    check(cusolverDnXgesvd(own_.handle, own_.parameters, u == nullptr ? 'N' : 'S', 'N', m, n,
+                           data_type<T>, a, lda, data_type<real_of_t<T>>, values, data_type<T>, u,
+                           m, data_type<T>, nullptr, n, data_type<T>, buffer.data, buffer.bytes,
+                           own_.memory.data(), own_.memory.size(), info),
           operation_);
   }
 
@@ -132,15 +135,6 @@ class Solver {
       cusolverDnDestroy(handle);
     }
   };
-
-  template <class T>
-  cusolverStatus_t gesvd_bytes(index_t m, index_t n, const T* a, index_t lda,
-                               const real_of_t<T>* values, std::size_t* device,
-                               std::size_t* host) const {
-    return cusolverDnXgesvd_bufferSize(
-        own_.handle, own_.parameters, 'N', 'N', m, n, data_type<T>, a, lda, data_type<real_of_t<T>>,
-        values, data_type<T>, nullptr, m, data_type<T>, nullptr, n, data_type<T>, device, host);
-  }
 
   template <class Query>
   std::size_t device_bytes(const Query& query) const {

@@ -141,30 +141,32 @@ cusolverStatus_t cusolverDnXgesvd_bufferSize(cusolverDnHandle_t, cusolverDnParam
 cusolverStatus_t cusolverDnXgesvd(cusolverDnHandle_t, cusolverDnParams_t, signed char job_u,
                                   signed char job_v, std::int64_t m, std::int64_t n,
                                   cudaDataType type, void* a, std::int64_t lda, cudaDataType,
-                                  void* s, cudaDataType, void*, std::int64_t, cudaDataType, void*,
-                                  std::int64_t, cudaDataType, void* buffer, std::size_t bytes,
-                                  void* on_host, std::size_t host_bytes, int* info) {
-  if (!given(buffer, bytes, on_host, host_bytes) || job_u != 'N' || job_v != 'N' || m < n) {
+                                  void* s, cudaDataType, void* u, std::int64_t ldu, cudaDataType,
+                                  void*, std::int64_t, cudaDataType, void* buffer,
+                                  std::size_t bytes, void* on_host, std::size_t host_bytes,
+                                  int* info) {
+  if (!given(buffer, bytes, on_host, host_bytes) || (job_u != 'N' && job_u != 'S') ||
+      job_v != 'N' || m < n) {
     return CUSOLVER_STATUS_INVALID_VALUE;
   }
   with_type(type, [&](auto scalar) {
     using T = decltype(scalar);
     using R = decltype(std::real(T{}));
     const lapack_int rows = lapack_int(m), columns = lapack_int(n), ld = lapack_int(lda), one = 1,
-                     size = lapack_int(64 * (m + n + 1));
-    const char none = 'N';
+                     size = lapack_int(64 * (m + n + 1)), ld_u = lapack_int(ldu);
+    const char none = 'N', left = job_u;
     std::vector<T> work(size);
     std::vector<R> real_work(5 * n + 1);
     T unused{};
     lapack_int status = 0;
     if constexpr (std::is_same_v<T, R>) {
-      STRUCTMAT_DISPATCH(T, gesvd, &none, &none, &rows, &columns, static_cast<T*>(a), &ld,
-                         static_cast<R*>(s), &unused, &one, &unused, &one, work.data(), &size,
-                         &status);
+      STRUCTMAT_DISPATCH(T, gesvd, &left, &none, &rows, &columns, static_cast<T*>(a), &ld,
+                         static_cast<R*>(s), static_cast<T*>(u), &ld_u, &unused, &one, work.data(),
+                         &size, &status);
     } else {
-      STRUCTMAT_DISPATCH(T, gesvd, &none, &none, &rows, &columns, static_cast<T*>(a), &ld,
-                         static_cast<R*>(s), &unused, &one, &unused, &one, work.data(), &size,
-                         real_work.data(), &status);
+      STRUCTMAT_DISPATCH(T, gesvd, &left, &none, &rows, &columns, static_cast<T*>(a), &ld,
+                         static_cast<R*>(s), static_cast<T*>(u), &ld_u, &unused, &one, work.data(),
+                         &size, real_work.data(), &status);
     }
     *info = status;
   });
