@@ -54,21 +54,27 @@ void in_turns(const char* operation, const exec::cuda& e, const Triangles<T>& m,
   }
 }
 
+/// Checks and sets x and y, whose shapes fit; false when there is nothing to do.
+template <Scalar T>
+bool set_operands(const char* operation, const exec::cuda& e, Triangles<device_scalar_t<T>>& m,
+                  const View<const T, 3, space::cuda>& x, const View<T, 3, space::cuda>& y) {
+  require_writable(operation, y, "y");
+  require_apart(operation, e.workspace, x, "x");
+  require_apart(operation, e.workspace, y, "y");
+  require_device(operation);
+  m.x = strided(x);
+  m.y = strided(y);
+  m.batch = y.extent(0);
+  m.columns = y.extent(2);
+  return !y.empty();
+}
+
 /// y := M x for triangles without operands; shapes fit. `own`: the matrix's batch.
 template <transition::Uniform K, Scalar T>
 void multiply(const char* operation, const exec::cuda& e, Triangles<device_scalar_t<T>> m,
               const View<const T, 3, space::cuda>& x, const View<T, 3, space::cuda>& y,
               index_t own) {
-  require_writable(operation, y, "y");
-  require_apart(operation, e.workspace, x, "x");
-  require_apart(operation, e.workspace, y, "y");
-  require_device(operation);
-  if (y.empty()) return;
-  m.x = strided(x);
-  m.y = strided(y);
-  m.batch = y.extent(0);
-  m.columns = y.extent(2);
-  apply<kernel_kind<K>>(operation, e, m, own);
+  if (set_operands<T>(operation, e, m, x, y)) apply<kernel_kind<K>>(operation, e, m, own);
 }
 
 /// Bytes of workspace for k right-hand sides.

@@ -16,7 +16,8 @@ struct DenseSteps {
       return Strided<const T, 2>{v.data + b * v.stride[0] + t * v.stride[1], {0, v.stride[2]}};
     };
     const auto& a = triangle.transition;
-    return {triangle.states,
+    return {t,
+            triangle.states,
             triangle.states,
             m.row(side, t),
             1,

@@ -14,6 +14,7 @@ namespace structmat::gpu::recurrence {
 
 template <class T>
 struct Step {
+  index_t index;  // what Steps knows it by
   index_t entering, leaving, first_row, rows;
   Strided<const T, 2> out, in, transition;  // (row, state), (row, state), (leaving, entering)
   bool fresh = false;                       // the first one: nothing enters, transition is not read

@@ -385,6 +385,20 @@ TEMPLATE_TEST_CASE("a call on a device that cannot be served writes nothing",
   CHECK(same_bits(to_host(y), seven));
 }
 
+TEMPLATE_TEST_CASE("dense transitions of orders beyond the tensor cores' tiles",
+                   "[quasiseparable_apply]", (Case<double, transition::Dense>),
+                   (Case<std::complex<float>, transition::Dense>)) {
+  using T = typename TestType::Value;
+  Random random(9);
+  for (const index_t n : {1, 2, 19}) {
+    for (const index_t k : {1, 9}) check_products(TestType::make(n, {21, 17}, 2, 1), 21, k, random);
+  }
+  const auto m = TestType::make(quick() ? 60 : 2000, {3, 18}, 1, 2);
+  check_strides(m, 2, random);
+  check_against_host(m, Op::none, random.array<T, 3>({1, m.rows(), 1}));
+  check_against_host(m, Op::adjoint, random.array<T, 3>({2, m.rows(), 3}));
+}
+
 TEST_CASE("known answers of the shift", "[quasiseparable_apply]") {
   // Rank 1, transitions 1: M = ones off the diagonal, d on it.
   for (const double d : {0.0, 1.0}) {

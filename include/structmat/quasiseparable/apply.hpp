@@ -4,6 +4,7 @@
 #pragma once
 
 #include "structmat/core/apply.hpp"
+#include "structmat/quasiseparable/block_on_device.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 
 namespace structmat {
@@ -52,5 +53,14 @@ void apply(const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& m, 
 /// Bytes of device workspace for apply with k right-hand sides.
 template <Scalar T, transition::Uniform K>
 index_t apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& m, index_t k);
+
+/// Block transitions: chunks of block rows, in T. Two states of eight right-hand sides must fit into
+/// shared memory (orders up to 1280 for double): Unsupported otherwise.
+template <Scalar T>
+void apply(const exec::cuda& e, const Quasiseparable<T, transition::Block, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+template <Scalar T>
+index_t apply_workspace_bytes(const Quasiseparable<T, transition::Block, space::cuda>& m,
+                              index_t k);
 
 }  // namespace structmat
