@@ -215,8 +215,7 @@ template <class D>
 auto gradient_layout(const char* operation, index_t batch, index_t poles, index_t nodes) {
   return [=](gpu::Workspace& w) {
     using R = gpu::real_of_t<D>;
-    D* const of_poles =
-        w.take<D>(partial_count<PoleTerm<R>>(operation, {batch, poles, nodes, 2}));
+    D* const of_poles = w.take<D>(partial_count<PoleTerm<R>>(operation, {batch, poles, nodes, 2}));
     return GradientSums<D>{
         of_poles, w.take<D>(partial_count<NodeTerm<R>>(operation, {batch, nodes, poles, 1}))};
   };
@@ -253,8 +252,8 @@ void conjugate_sums(const exec::cuda& e, View<const T, 2, space::cuda> v,
   PairTerm<R> term{{all.batch, all.nodes, all.poles, 1},
                    {gpu::strided(all.v), gpu::strided(all.w), gpu::strided(all.z), {}}};
   const index_t count = out.empty() ? 0 : direct_count<PairTerm<R>>(operation, term.shape);
-  D* const partial = gpu::cut(operation, e.workspace,
-                              [&](gpu::Workspace& space) { return space.take<D>(count); });
+  D* const partial =
+      gpu::cut(operation, e.workspace, [&](gpu::Workspace& space) { return space.take<D>(count); });
   const int processors = gpu::multiprocessors(operation);
   if (out.empty()) return;
   enqueue(operation, term, partial, Target<D>{column(out)}, processors, gpu::stream_of(e));
@@ -264,8 +263,8 @@ template <ComplexScalar T>
 index_t conjugate_sums_vjp_workspace_bytes(index_t batch, index_t poles, index_t nodes) {
   constexpr auto operation = "cauchy::conjugate_sums_vjp";
   require_counts(operation, batch, poles, nodes);
-  return gpu::counted(
-      operation, gradient_layout<gpu::device_scalar_t<T>>(operation, batch, poles, nodes));
+  return gpu::counted(operation,
+                      gradient_layout<gpu::device_scalar_t<T>>(operation, batch, poles, nodes));
 }
 
 template <ComplexScalar T>
@@ -280,9 +279,8 @@ void conjugate_sums_vjp(const exec::cuda& e, View<const T, 2, space::cuda> v,
   const auto v_bar = detail::checked_cotangent(operation, "v", bar.v, all.batch, {all.poles});
   const auto w_bar = detail::checked_cotangent(operation, "w", bar.w, all.batch, {all.poles});
   const auto z_bar = detail::checked_cotangent(operation, "z", bar.z, all.batch, {all.nodes});
-  const auto partial =
-      gpu::cut(operation, e.workspace,
-               gradient_layout<D>(operation, all.batch, all.poles, all.nodes));
+  const auto partial = gpu::cut(operation, e.workspace,
+                                gradient_layout<D>(operation, all.batch, all.poles, all.nodes));
   const int processors = gpu::multiprocessors(operation);
   if (all.batch == 0 || all.poles == 0 || all.nodes == 0) return;
   const cudaStream_t stream = gpu::stream_of(e);
@@ -307,17 +305,16 @@ void conjugate_sums_vjp(const exec::cuda& e, View<const T, 2, space::cuda> v,
   }
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                                \
-  template STRUCTMAT_EXPORT index_t conjugate_sums_workspace_bytes<T>(index_t, index_t,         \
-                                                                      index_t);                 \
-  template STRUCTMAT_EXPORT index_t conjugate_sums_vjp_workspace_bytes<T>(index_t, index_t,     \
-                                                                          index_t);             \
-  template STRUCTMAT_EXPORT void conjugate_sums(                                                \
-      const exec::cuda&, View<const T, 2, space::cuda>, View<const T, 2, space::cuda>,          \
-      View<const T, 2, space::cuda>, View<T, 2, space::cuda>);                                  \
-  template STRUCTMAT_EXPORT void conjugate_sums_vjp(                                            \
-      const exec::cuda&, View<const T, 2, space::cuda>, View<const T, 2, space::cuda>,          \
-      View<const T, 2, space::cuda>, View<const T, 2, space::cuda>,                             \
+#define STRUCTMAT_INSTANTIATE(T)                                                                  \
+  template STRUCTMAT_EXPORT index_t conjugate_sums_workspace_bytes<T>(index_t, index_t, index_t); \
+  template STRUCTMAT_EXPORT index_t conjugate_sums_vjp_workspace_bytes<T>(index_t, index_t,       \
+                                                                          index_t);               \
+  template STRUCTMAT_EXPORT void conjugate_sums(                                                  \
+      const exec::cuda&, View<const T, 2, space::cuda>, View<const T, 2, space::cuda>,            \
+      View<const T, 2, space::cuda>, View<T, 2, space::cuda>);                                    \
+  template STRUCTMAT_EXPORT void conjugate_sums_vjp(                                              \
+      const exec::cuda&, View<const T, 2, space::cuda>, View<const T, 2, space::cuda>,            \
+      View<const T, 2, space::cuda>, View<const T, 2, space::cuda>,                               \
       const ConjugateSumsCotangent<T, space::cuda>&);
 STRUCTMAT_INSTANTIATE(std::complex<float>)
 STRUCTMAT_INSTANTIATE(std::complex<double>)
