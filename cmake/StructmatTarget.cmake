@@ -29,7 +29,7 @@ function(structmat_configure_target target)
       # g++ 12 warns falsely about std::string concatenation (GCC bug 105329).
       $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
       $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>
-      $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+      $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>)
   if(STRUCTMAT_HAVE_CUDA)
     set_target_properties(
       ${target}

@@ -97,7 +97,15 @@ void apply(const exec::cpu&, const OnDevice<Host, Device>& m, Op op, View<const 
   (aliased ? both : out).cover(y);
   both.send(), in.send(), out.send();
   const auto& device = m.device().view();
-  Array<std::byte, 1> junk({apply_workspace_bytes(device, x.extent(2))});
+  const auto bytes = [&] {
+    // The batch of x may be larger than that of the matrix.
+    if constexpr (requires { apply_workspace_bytes(device, index_t{1}, index_t{1}); }) {
+      return apply_workspace_bytes(device, x.extent(2), m.batch() == 1 ? x.extent(0) : m.batch());
+    } else {
+      return apply_workspace_bytes(device, x.extent(2));
+    }
+  };
+  Array<std::byte, 1> junk({bytes()});
   std::fill(junk.begin(), junk.end(), std::byte{0xff});
   auto workspace = to_device(junk);
   apply(exec::cuda{nullptr, workspace}, device, op,

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "structmat/core/exec.hpp"
 #include "structmat/core/export.hpp"
 #include "structmat/core/op.hpp"
 #include "structmat/core/view.hpp"
@@ -17,6 +18,17 @@ namespace structmat::dense {
 /// Throws ShapeError, Unsupported (strides).
 template <Scalar T>
 void gemm(Op op_a, Op op_b, T alpha, View<const T, 2> a, View<const T, 2> b, T beta, View<T, 2> c);
+
+/// The same on the device, through cuBLAS, also for vectors (one column).
+///
+/// Neither allocates nor synchronises; workspace: gemm_workspace_bytes, asked for in the thread that
+/// calls. Strides as above, but the adjoint of a complex A or B needs it row-major. Throws ShapeError,
+/// DomainError (overlap; workspace too small), Unsupported (strides), BackendError, NotAvailable.
+template <Scalar T>
+void gemm(const exec::cuda& e, Op op_a, Op op_b, T alpha, View<const T, 2, space::cuda> a,
+          View<const T, 2, space::cuda> b, T beta, View<T, 2, space::cuda> c);
+template <Scalar T>
+index_t gemm_workspace_bytes();
 
 /// y := alpha op(A) x + beta y. Strides as in gemm for A, any for x and y (but 0). Throws as gemm.
 template <Scalar T>

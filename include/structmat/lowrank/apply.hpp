@@ -20,4 +20,20 @@ namespace structmat {
 template <Scalar T>
 void apply(const exec::cpu& e, const LowRankView<T>& m, Op op, View<const T, 3> x, View<T, 3> y);
 
+/// The same on the device, any strides. e.workspace, aligned to 256 bytes, holds
+/// apply_workspace_bytes(m, k, batch of x). Enqueues on e.stream, never allocates or synchronises.
+/// Cost: 2 (m + n) r k flops; U, V, x read once, y written once. Sums over the columns of op(M) are cut
+/// into up to 512 pieces, in an order that depends on their number alone; results do not depend on
+/// the batch, bit for bit.
+/// Throws NotAvailable without CUDA or a device; ShapeError, DomainError (overlap, workspace too
+/// small), Unsupported (a broadcast output), BackendError.
+template <Scalar T>
+void apply(const exec::cuda& e, const LowRankView<T, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+
+/// Bytes of device workspace for apply with k right-hand sides; batch: that of x, where it is larger
+/// than that of m.
+template <Scalar T>
+index_t apply_workspace_bytes(const LowRankView<T, space::cuda>& m, index_t k, index_t batch = 1);
+
 }  // namespace structmat

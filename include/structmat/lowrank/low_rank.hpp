@@ -79,6 +79,22 @@ class LowRank : public OperatorMembers<LowRank<T, Space>, T> {
   LowRankView<T, Space> view() const { return {u.view(), v.view()}; }
 };
 
+/// Copies on the device and on the host. Blocking. Throw NotAvailable, BackendError.
+template <Scalar T>
+LowRank<T, space::cuda> to_device(const LowRank<T>& m) {
+  LowRank<T, space::cuda> d;
+  d.u = to_device(m.u);
+  d.v = to_device(m.v);
+  return d;
+}
+template <Scalar T>
+LowRank<T> to_host(const LowRank<T, space::cuda>& m) {
+  LowRank<T> h;
+  h.u = to_host(m.u);
+  h.v = to_host(m.v);
+  return h;
+}
+
 /// M_ij of one batch entry. Cost: O(r). Accuracy: r eps |u_i|^T |v_j|. Throws ShapeError.
 template <Scalar T>
 T entry(const LowRankView<T>& m, index_t i, index_t j, index_t batch = 0);

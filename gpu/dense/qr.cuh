@@ -1,0 +1,187 @@
+/// \file
+/// Householder QR and one-sided Jacobi of one small matrix by one block. Matrices are stored by columns,
+/// in shared or in global memory; the block has a multiple of 32 threads.
+#pragma once
+
+#include <limits>
+
+#include "core/reduce.cuh"
+
+namespace structmat::gpu {
+
+/// sum conj(x_i) y_i over the lanes of a warp, first <= i < last, in every lane.
+template <class T>
+__device__ T warp_dot(const T* x, const T* y, int first, int last) {
+  T sum{};
+  for (int i = first + static_cast<int>(threadIdx.x) % 32; i < last; i += 32) {
+    sum = multiply_add(conjugate(x[i]), y[i], sum);
+  }
+  return warp_sum(sum);
+}
+
+/// Turns x into the w, |w|^2 = 2, with which (I - w w^H) x is a multiple of e_first; returns that
+/// multiple. w = 0 where the squares of x underflow: entries are expected at a scale about 1. One warp.
+template <class T>
+__device__ T warp_reflector(T* x, int first, int last) {
+  using R = real_of_t<T>;
+  constexpr R tiny = std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  R squares = 0;
+  for (int i = first + lane; i < last; i += 32) squares += square(x[i]);
+  squares = warp_sum(squares);
+  const T head = x[first];
+  __syncwarp();
+  if (!(squares >= tiny)) {
+    for (int i = first + lane; i < last; i += 32) x[i] = T(0);
+    __syncwarp();
+    return head;
+  }
+  const R norm = sqrt(squares), size = sqrt(square(head));
+  const T phase = size > 0 ? head * (1 / size) : T(1);
+  const R scale = 1 / sqrt(norm * (norm + size));
+  for (int i = first + lane; i < last; i += 32) {
+    x[i] = (i == first ? head + phase * norm : x[i]) * scale;
+  }
+  __syncwarp();
+  return -(phase * norm);
+}
+
+/// x := (I - w w^H) x. One warp.
+template <class T>
+__device__ void warp_reflect(const T* w, T* x, int first, int last) {
+  const T dot = -warp_dot(w, x, first, last);
+  for (int i = first + static_cast<int>(threadIdx.x) % 32; i < last; i += 32) {
+    x[i] = multiply_add(dot, w[i], x[i]);
+  }
+  __syncwarp();
+}
+
+/// A = Q R for m x n A: on return R is above the diagonal of a and in `diagonal` (min(m, n) numbers),
+/// the reflectors w below and on it. After the first `steps` of them it stops; `steps` <= min(m, n).
+template <class T>
+__device__ void block_qr(T* a, index_t lda, int m, int n, int steps, T* diagonal) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
+  if (warp == 0 && steps > 0) {
+    const T r = warp_reflector(a, 0, m);
+    if (threadIdx.x == 0) diagonal[0] = r;
+  }
+  __syncthreads();
+  for (int j = 0; j < steps; ++j) {
+    const T* w = a + j * lda;
+    // Warp 0 has the next column, and its reflector, ready by the time the others are done.
+    for (int k = j + 1 + warp; k < n; k += warps) {
+      warp_reflect(w, a + k * lda, j, m);
+      if (k == j + 1 && k < steps) {
+        const T r = warp_reflector(a + k * lda, k, m);
+        if (threadIdx.x == 0) diagonal[k] = r;
+      }
+    }
+    __syncthreads();
+  }
+}
+
+/// The first n columns of Q in the place of the reflectors of block_qr, m >= n.
+template <class T>
+__device__ void block_form_q(T* a, index_t lda, int m, int n) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32,
+            lane = static_cast<int>(threadIdx.x) % 32;
+  for (int j = n - 1; j >= 0; --j) {
+    T* const w = a + j * lda;
+    for (int k = j + 1 + warp; k < n; k += warps) {
+      T* const x = a + k * lda;
+      // Row j of the later columns still holds R, and counts as zero.
+      const T dot = -warp_dot(w, x, j + 1, m);
+      for (int i = j + lane; i < m; i += 32) x[i] = multiply_add(dot, w[i], i == j ? T(0) : x[i]);
+      __syncwarp();
+    }
+    __syncthreads();
+    if (warp == 0) {
+      const T factor = -conjugate(w[j]);
+      __syncwarp();
+      for (int i = lane; i < m; i += 32) {
+        w[i] = i < j ? T(0) : multiply_add(w[i], factor, T(i == j ? 1 : 0));
+      }
+    }
+    __syncthreads();
+  }
+}
+
+/// Columns x and y become orthogonal by a rotation; did they need it? One warp.
+template <class T>
+__device__ bool warp_rotate(T* x, T* y, int m) {
+  using R = real_of_t<T>;
+  constexpr R eps = std::numeric_limits<R>::epsilon(), tiny = std::numeric_limits<R>::min() / eps;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  R xx = 0, yy = 0;
+  T xy{};
+  for (int i = lane; i < m; i += 32) {
+    const T u = x[i], v = y[i];
+    xx += square(u), yy += square(v);
+    xy = multiply_add(conjugate(u), v, xy);
+  }
+  xx = warp_sum(xx), yy = warp_sum(yy), xy = warp_sum(xy);
+  const R size = sqrt(square(xy));
+  if (!(size > eps * sqrt(R(m)) * sqrt(xx) * sqrt(yy)) || !(size > tiny)) return false;
+  const R zeta = (yy - xx) / (2 * size);
+  const R t = (zeta >= 0 ? R(1) : R(-1)) / (fabs(zeta) + sqrt(1 + zeta * zeta));
+  const R c = 1 / sqrt(1 + t * t), s = c * t;
+  const T phase = xy * (1 / size);
+  for (int i = lane; i < m; i += 32) {
+    const T u = x[i], v = y[i] * conjugate(phase);
+    x[i] = u * c - v * s;
+    y[i] = u * s + v * c;
+  }
+  __syncwarp();
+  return true;
+}
+
+/// A J = U diag(sigma) for m x n A, m >= n, by rotations J: on return the columns of a are orthogonal,
+/// in no order. Its singular values, largest first, are then norms of columns: block_sort. Source:
+/// Hestenes (1958); de Rijk, SIAM J. Sci. Stat. Comput. 10 (1989) for the accuracy.
+template <class T>
+__device__ void block_jacobi(T* a, index_t lda, int m, int n) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
+  constexpr int most_sweeps = 30;
+  const int players = n + n % 2, others = players - 1;
+  for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+    bool rotated = false;
+    for (int round = 0; round < others; ++round) {
+      // A tournament: everybody meets everybody once a sweep; player `others` stays at its place.
+      for (int p = warp; p < players / 2; p += warps) {
+        int x = p == 0 ? others : (round + p) % others, y = (round - p + others) % others;
+        if (x > y) {
+          const int exchanged = x;
+          x = y, y = exchanged;
+        }
+        if (y < n) rotated |= warp_rotate(a + x * lda, a + y * lda, m);
+      }
+      __syncthreads();
+    }
+    if (__syncthreads_or(rotated) == 0) return;
+  }
+}
+
+/// Norms of the columns of a, and the place of each when they are in descending order. norms: n,
+/// places: n, in memory that the block shares.
+template <class T>
+__device__ void block_sort(const T* a, index_t lda, int m, int n, real_of_t<T>* norms,
+                           int* places) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
+  for (int k = warp; k < n; k += warps) {
+    real_of_t<T> squares = 0;
+    for (int i = static_cast<int>(threadIdx.x) % 32; i < m; i += 32) {
+      squares += square(a[k * lda + i]);
+    }
+    squares = warp_sum(squares);
+    if (threadIdx.x % 32 == 0) norms[k] = sqrt(squares);
+  }
+  __syncthreads();
+  for (int k = static_cast<int>(threadIdx.x); k < n; k += static_cast<int>(blockDim.x)) {
+    int place = 0;
+    for (int l = 0; l < n; ++l) place += norms[l] > norms[k] || (norms[l] == norms[k] && l < k);
+    places[k] = place;
+  }
+  __syncthreads();
+}
+
+}  // namespace structmat::gpu
