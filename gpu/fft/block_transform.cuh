@@ -5,7 +5,8 @@
 /// forward takes numbers in natural order (decimation in frequency) and leaves the spectrum in an order
 /// of its own, which backward (decimation in time) takes back: what is multiplied in between needs no
 /// natural order. Each pass writes and reads its own places of shared memory, so that one barrier an
-/// exchange is enough, also from one transform to the next. Neither is normalised.
+/// exchange is enough, also from one transform to the next in the opposite direction; two in the same
+/// direction need a barrier between them. Neither is normalised.
 ///
 /// The first pass may carry a twist, a factor exp(i pi sign j / (2 n)) of element j: the part of j that
 /// a thread shares joins its other factors, the rest is 16 constants (Twist16).

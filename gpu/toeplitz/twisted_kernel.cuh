@@ -177,6 +177,7 @@ __global__ void __launch_bounds__(most_threads<R>)
       v[j] = z[j * group.per];
       if (m.sheets > 0) v[j] = twisted(v[j], j, sign_of<R>(sheet));
     }
+    __syncthreads();
     transform.forward(v);
     if (!writes) return;
 #pragma unroll
@@ -252,6 +253,7 @@ __global__ void __launch_bounds__(256) spread(const __grid_constant__ SpreadProb
 #pragma unroll
     for (int j = 0; j < points; ++j)
       v[j] = twisted(x(column, own.natural(s, j) * s.n2 + j2), j, sign_of<R>(sheet));
+    __syncthreads();
     own.transform.forward(v);
     own.factors(s, sheet, j2).template multiply<false, false>(v);
     Complex<R>* const z = m.z + row * s.length() + j2;
@@ -312,6 +314,7 @@ __device__ void gather_sheet(ColumnThread<R>& own, const Split<R>& s, const Comp
   for (int j = 0; j < points; ++j) v[j] = z[(own.thread * points + j) * s.n2 + j2];
   own.take_sheet(s, sheet);
   own.factors(s, sheet, j2).template multiply<true, false>(v);
+  __syncthreads();
   own.transform.backward(v);
 }
 

@@ -72,7 +72,8 @@ void apply(const exec::cuda& e, const VandermondeView<T, space::cuda>& matrix, O
   const auto m = vandermonde::checked(matrix, operation, batch);
   with_workspace(e, own, batch, plain, x, y, [&](index_t first, index_t count, D* partial) {
     const auto at = [&](const auto& v) { return gpu::strided(v.slice(0, first, first + count)); };
-    const auto nodes = at(m.x), input = at(x.broadcast(0, batch));
+    const auto nodes = at(m.x);
+    const auto input = at(x.broadcast(0, batch));
     if (plain) {
       const gpu::Polynomials<D> problem{nodes,    input,    at(y), count, x.extent(2),
                                         m.rows(), m.cols(), false, false, false};

@@ -60,7 +60,8 @@ TEST_CASE("matrices with gaps between their numbers", "[toeplitz_apply]") {
   t.lags = narrow;
   const auto x = random.array<double, 3>({2, 11, 2});
   const auto expected = t * x;
-  const auto there = to_device(wide), x_there = to_device(x);
+  const auto there = to_device(wide);
+  const auto x_there = to_device(x);
   const View<const double, 2, space::cuda> lags(there.data() + 60, {2, 21}, {63, -3});
   Array<double, 3, space::cuda> y(x.extents());
   apply(exec::cuda{}, ToeplitzView<double, space::cuda>{lags, 11, 11}, x_there, y);

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "structmat/fft/plan.hpp"
 #include "support/battery.hpp"
 #include "support/gpu.hpp"
 #include "support/on_device.hpp"
