@@ -1,25 +1,27 @@
 #!/bin/bash
 # Runs the GPU tests and benchmarks on a machine with a GPU and records what happened in docs/gpu-results.json.
 #
-#   gpu/device-check.sh [--build DIR | --compile] [--libs DIR] [--commit SHA]
+#   gpu/device-check.sh [--build DIR | --compile] [--libs DIR] [--commit SHA] [--races]
 #
 #   --build DIR    programs built beforehand, DIR/gpu/gpu_* or DIR/gpu_* (default: build/cuda)
 #   --compile      build the CUDA component here instead, with CMake, in build/device-check
 #   --libs DIR     where shared libraries that this machine lacks were put
 #   --commit SHA   the commit to record, where the working tree has no .git
+#   --races        racecheck as well, which takes several minutes more
 #
-# Each test runs once under compute-sanitizer (--quick where the test offers it) and once plainly. The record is
-# copied to $OUT, with the logs, if that is set. Exits with 1 if anything failed or could not be run; a missing
-# compute-sanitizer is recorded, not counted.
+# The tests of each operation run plainly, and with small sizes under compute-sanitizer's memcheck, a few
+# operations at a time; then the benchmarks, one by one. The record is copied to $OUT, with the logs, if that is
+# set. Exits with 1 if anything failed or could not be run; a missing compute-sanitizer is recorded, not counted.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-build=build/cuda compile=no libs='' commit=''
+build=build/cuda compile=no libs='' commit='' races=no
 while [ $# -gt 0 ]; do
   case $1 in
     --build) build=$2; shift 2 ;;
     --compile) compile=yes; shift ;;
     --libs) libs=$2; shift 2 ;;
     --commit) commit=$2; shift 2 ;;
+    --races) races=yes; shift ;;
     *) sed -n '2,/^set/{/^#/p}' "$0"; exit 2 ;;
   esac
 done
@@ -52,22 +54,26 @@ run() { # NAME COMMAND...: output to the log and the screen, status to NAME.stat
   local name=$1
   shift
   echo "== $name: $*"
-  timeout 170 "$@" 2>&1 | tee "$work/$name.log" | tail -40
+  timeout 170 "$@" </dev/null 2>&1 | tee "$work/$name.log" | tail -40
   echo "${PIPESTATUS[0]}" >"$work/$name.status"
 }
 
-for program in "$programs"/gpu_test_*; do
-  [ -x "$program" ] || continue
-  name=$(basename "$program")
-  run "$name.plain" "$program"
-  if [ -s "$work/sanitizer" ]; then
-    quick=''
-    grep -aq -e '--quick' "$program" && quick=--quick
-    # The device-memory test makes an allocation fail on purpose; API errors are for the program to check.
-    run "$name.sanitizer" compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 99 \
-      "$program" $quick
+tests=$programs/gpu_tests
+check_operation() {
+  run "$1.plain" "$tests" "[$1]"
+  [ -s "$work/sanitizer" ] || return
+  # Some tests make an allocation fail on purpose; API errors are for the tests to check.
+  STRUCTMAT_QUICK=1 run "$1.memcheck" compute-sanitizer --tool memcheck --report-api-errors no \
+    --error-exitcode 99 "$tests" "[$1]"
+  if [ $races = yes ]; then
+    STRUCTMAT_QUICK=1 run "$1.racecheck" compute-sanitizer --tool racecheck --error-exitcode 99 "$tests" "[$1]"
   fi
+}
+for operation in $("$tests" --list-tags | sed -n 's/^ *[0-9]* *\[\([a-z0-9_]*\)\]$/\1/p'); do
+  check_operation "$operation" &
+  [ "$(jobs -r | wc -l)" -lt 6 ] || wait -n
 done
+wait
 for program in "$programs"/gpu_bench_*; do
   [ -x "$program" ] || continue
   name=$(basename "$program")
@@ -90,38 +96,42 @@ def status(path):
     return int(read(path))
 
 
-tests = {"passed": 0, "failed": 0, "skipped": 0, "programs": {}}
+def assertions(log):
+    """Passed and failed assertions, as Catch2 tells them at the end."""
+    text = read(log)
+    if match := re.search(r"^All tests passed \((\d+) assertion", text, re.M):
+        return int(match[1]), 0
+    if match := re.search(r"^assertions: +\d+ \|(?: +(\d+) passed \|)? +(\d+) failed", text, re.M):
+        return int(match[1] or 0), int(match[2])
+    return 0, 1
+
+
+tests = {"passed": 0, "failed": 0, "operations": {}}
+sanitizer = {"available": os.path.getsize(f"{work}/sanitizer") > 0, "errors": None, "operations": {}}
 for path in sorted(glob.glob(f"{work}/*.plain.status")):
     name = os.path.basename(path)[: -len(".plain.status")]
+    passed, failed = assertions(path.replace(".status", ".log"))
     code = status(path)
-    counts = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$",
-                        read(path.replace(".status", ".log")), re.M)
-    if counts:
-        passed, failed, skipped = map(int, counts[-1])
-    else:  # a program that counts nothing is one test
-        passed, failed, skipped = int(code == 0), int(code not in (0, 77)), int(code == 77)
-    if code not in (0, 77) and failed == 0:
-        failed = 1
     tests["passed"] += passed
     tests["failed"] += failed
-    tests["skipped"] += skipped
-    tests["programs"][name] = {"exit": code, "passed": passed, "failed": failed, "skipped": skipped}
+    tests["operations"][name] = {"exit": code, "passed": passed, "failed": failed}
     if code != 0:
         failures.append(f"{name} exited with {code}")
-if not tests["programs"]:
-    failures.append("no test program found")
+if not tests["operations"]:
+    failures.append("no test was run")
 
-sanitizer = {"available": os.path.getsize(f"{work}/sanitizer") > 0, "errors": None, "programs": {}}
-for path in sorted(glob.glob(f"{work}/*.sanitizer.status")):
-    name = os.path.basename(path)[: -len(".sanitizer.status")]
-    summary = re.findall(r"ERROR SUMMARY: (\d+) error", read(path.replace(".status", ".log")))
+for path in sorted(glob.glob(f"{work}/*.memcheck.status") + glob.glob(f"{work}/*.racecheck.status")):
+    name = os.path.basename(path)[: -len(".status")]
+    log = read(path.replace(".status", ".log"))
+    summary = re.findall(r"ERROR SUMMARY: (\d+) error", log)
+    summary += re.findall(r"RACECHECK SUMMARY: (\d+) hazard", log)
     errors = int(summary[-1]) if summary else None
     code = status(path)
-    sanitizer["programs"][name] = {"exit": code, "errors": errors}
+    sanitizer["operations"][name] = {"exit": code, "errors": errors}
     if errors is not None:
         sanitizer["errors"] = (sanitizer["errors"] or 0) + errors
     if code != 0 or errors != 0:
-        failures.append(f"{name} under compute-sanitizer: exit {code}, errors {errors}")
+        failures.append(f"{name}: exit {code}, errors {errors}")
 
 benchmarks = []
 for path in sorted(glob.glob(f"{work}/*.bench.status")):
@@ -144,7 +154,7 @@ record = {
 with open("docs/gpu-results.json", "w") as out:
     json.dump(record, out, indent=2)
     out.write("\n")
-print(f"tests: {tests['passed']} passed, {tests['failed']} failed, {tests['skipped']} skipped; "
+print(f"tests: {tests['passed']} passed, {tests['failed']} failed; "
       f"sanitizer errors: {sanitizer['errors'] if sanitizer['available'] else 'not run'}; "
       f"{len(benchmarks)} benchmark rows")
 for failure in failures:

@@ -1,10 +1,10 @@
 #include "cauchy/line.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "cauchy/coincidence.hpp"
+#include "cauchy/line_rules.hpp"
 #include "core/threads.hpp"
 
 namespace structmat::cauchy {
@@ -13,50 +13,6 @@ namespace {
 constexpr index_t leaf_size = 64;
 /// Cells that one task takes.
 constexpr index_t cells_together = 16;
-
-/// Cells of the same size in a row, such as halving makes of evenly spread nodes, are apart from the
-/// next but one by this many half widths and a margin.
-constexpr double wanted_opening = 2.5;
-constexpr double least_opening = 1.9;
-
-/// -log of what rho^-p must reach. Both sides are interpolated, each on all levels, with errors that
-/// fall quickly with the distance: 10 covers the sum. Less than eps cannot be had.
-template <RealScalar R>
-double wanted_digits(double tolerance) {
-  return std::log(10 / std::max(tolerance, static_cast<double>(epsilon<R>)));
-}
-
-template <RealScalar R>
-index_t order_for(double tolerance) {
-  const double rho = wanted_opening + std::sqrt(wanted_opening * wanted_opening - 1);
-  const auto terms = static_cast<index_t>(std::ceil(wanted_digits<R>(tolerance) / std::log(rho)));
-  const index_t vectors = (terms + lanes<R> - 1) / lanes<R>;
-  return vectors * lanes<R>;
-}
-
-/// What the order, rounded up to whole vectors, allows.
-template <RealScalar R>
-double opening_for(double tolerance, index_t order) {
-  const double rho = std::exp(wanted_digits<R>(tolerance) / static_cast<double>(order));
-  return std::max(least_opening, (rho + 1 / rho) / 2);
-}
-
-template <class Cell>
-auto gap(const Cell& a, const Cell& b) {
-  return std::max(a.low - b.high, b.low - a.high);
-}
-
-/// A half width from here on maps to [-1, 1] with all digits.
-template <RealScalar R>
-inline constexpr R least_half = std::numeric_limits<R>::min() / epsilon<R>;
-
-/// Is `other` so far from the cell that proxies may stand for it?
-template <class Cell>
-bool is_apart(const Cell& cell, const Cell& other, double opening) {
-  if (cell.half > 0 && cell.half < least_half<std::decay_t<decltype(cell.half)>>) return false;
-  const auto distance = std::max(other.low - cell.center, cell.center - other.high);
-  return distance > 0 && static_cast<double>(distance) >= opening * static_cast<double>(cell.half);
-}
 
 /// Some targets and what is summed there: whole vectors of both.
 template <RealScalar R>
@@ -214,7 +170,7 @@ struct Line<R>::Sweep {
   }
 
   Reach reach(const Term& term, const Cell& cell, const Cell& source) const {
-    const R least = gap(cell, source);
+    const R least = line_rules::gap(cell, source);
     if (least > 0) {
       const R most = std::max(cell.high - source.low, source.high - cell.low);
       return least >= least_narrow_difference<R> && most <= most_narrow<R> ? Reach::narrow
@@ -239,8 +195,8 @@ struct Line<R>::Sweep {
 template <RealScalar R>
 Line<R>::Line(const exec::cpu& e, const View<const R, 1>& s, const View<const R, 1>& t,
               double tolerance, Coincidence coincidence, index_t batch)
-    : chebyshev_(order_for<R>(tolerance)) {
-  opening_ = opening_for<R>(tolerance, chebyshev_.order());
+    : chebyshev_(line_rules::order_for<R>(tolerance, lanes<R>)) {
+  opening_ = line_rules::opening_for<R>(tolerance, chebyshev_.order());
   parallel_for(team_for(e.threads, s.extent(0) + t.extent(0)), 2, [&](index_t side) {
     (side == 0 ? rows_ : cols_) = LineTree<R>(side == 0 ? s : t, side == 0 ? "s" : "t", leaf_size);
   });
@@ -286,26 +242,22 @@ index_t Line<R>::pairs() const {
   return sum;
 }
 
-/// Divides a pair of cells until each side can be taken as a whole: by proxies where it is apart
-/// from the other, or as a leaf.
 template <RealScalar R>
 void Line<R>::collect(index_t row, index_t col, std::vector<Pair>& pairs) const {
+  using line_rules::Step;
   const auto &a = rows_.cells[row], &b = cols_.cells[col];
-  // Nothing but coincidences, which are skipped, in cells of any size.
-  if (a.low == b.high && a.high == b.low) return;
-  const bool row_apart = is_apart(a, b, opening_), col_apart = is_apart(b, a, opening_);
-  const bool row_whole = row_apart || rows_.is_leaf(row);
-  const bool col_whole = col_apart || cols_.is_leaf(col);
-  if (row_whole && col_whole) {
+  const bool row_leaf = rows_.is_leaf(row), col_leaf = cols_.is_leaf(col);
+  const auto decision = line_rules::decide(a, row_leaf, b, col_leaf, opening_);
+  if (decision.step == Step::none) return;
+  if (decision.step == Step::taken) {
     const index_t p = chebyshev_.order();
     pairs.push_back({static_cast<std::int32_t>(row), static_cast<std::int32_t>(col),
-                     row_apart && (!rows_.is_leaf(row) || a.size() > p),
-                     col_apart && (!cols_.is_leaf(col) || b.size() > p)});
+                     decision.row_apart && (!row_leaf || a.size() > p),
+                     decision.col_apart && (!col_leaf || b.size() > p)});
     return;
   }
-  const bool divide_row = !row_whole && (col_whole || a.half >= b.half);
   for (const index_t child : {1, 2}) {
-    if (divide_row) {
+    if (decision.step == Step::divide_row) {
       collect(2 * row + child, col, pairs);
     } else {
       collect(row, 2 * col + child, pairs);

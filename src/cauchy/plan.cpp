@@ -1,7 +1,6 @@
 #include "structmat/cauchy/plan.hpp"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "cauchy/coincidence.hpp"
@@ -70,19 +69,7 @@ struct PlanState {
   }
 
   Method chosen(Geometry geometry, const PlanOptions& options) const {
-    const bool fast = options.method == Method::line || options.method == Method::plane;
-    if (!(options.tolerance >= 0 && options.tolerance < 1) || (fast && options.tolerance == 0)) {
-      throw DomainError("cauchy::plan: the tolerance is " + std::to_string(options.tolerance) +
-                        ", a fast method needs one between 0 and 1");
-    }
-    if (options.method == Method::line && geometry == Geometry::plane) {
-      throw DomainError(
-          "cauchy::plan: the method for a line is asked for, and the nodes are not all on one line "
-          "of equal real or imaginary parts");
-    }
-    if (options.method == Method::plane && !is_complex_v<T>) {
-      throw DomainError("cauchy::plan: the method for the plane is asked for, and nodes are real");
-    }
+    check_method(options, geometry, is_complex_v<T>);
     if (options.method != Method::automatic) return options.method;
     if (options.tolerance == 0 || !fast_is_faster(geometry, s.extent(1), t.extent(1))) {
       return Method::direct;

@@ -7,11 +7,9 @@
 
 #include "cauchy/line.hpp"
 #include "cauchy/multipole.hpp"
+#include "cauchy/plan_method.hpp"
 
 namespace structmat::cauchy {
-
-/// How nodes lie.
-enum class Geometry { horizontal, vertical, plane };
 
 template <Scalar T>
 Geometry geometry_of(const View<const T, 1>& s, const View<const T, 1>& t);

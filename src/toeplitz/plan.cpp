@@ -51,53 +51,55 @@ std::shared_ptr<const PlanState<T>> make(Toeplitz<T> m, bool is_hankel,
 }  // namespace
 }  // namespace toeplitz
 
-template <Scalar T>
-ToeplitzPlan<T>::ToeplitzPlan(const ToeplitzView<T>& m, const toeplitz::PlanOptions& options)
+template <Scalar T, class Space>
+ToeplitzPlan<T, Space>::ToeplitzPlan(const ToeplitzView<T>& m, const toeplitz::PlanOptions& options)
     : state_(toeplitz::make(toeplitz::copied(toeplitz::checked(m, "toeplitz::plan")), false,
                             options)) {}
 
-template <Scalar T>
-ToeplitzPlan<T>::ToeplitzPlan(const HankelView<T>& m, const toeplitz::PlanOptions& options)
+template <Scalar T, class Space>
+ToeplitzPlan<T, Space>::ToeplitzPlan(const HankelView<T>& m, const toeplitz::PlanOptions& options)
     : state_(toeplitz::make(
           toeplitz::copied(toeplitz::from_hankel(hankel::checked(m, "toeplitz::plan"))), true,
           options)) {}
 
-template <Scalar T>
-ToeplitzPlan<T>::ToeplitzPlan(const CirculantView<T>& m, const toeplitz::PlanOptions& options)
+template <Scalar T, class Space>
+ToeplitzPlan<T, Space>::ToeplitzPlan(const CirculantView<T>& m,
+                                     const toeplitz::PlanOptions& options)
     : state_(toeplitz::make(toeplitz::from_circulant(circulant::checked(m, "toeplitz::plan")),
                             false, options)) {}
 
-template <Scalar T>
-ToeplitzPlan<T>::ToeplitzPlan(const SkewCirculantView<T>& m, const toeplitz::PlanOptions& options)
+template <Scalar T, class Space>
+ToeplitzPlan<T, Space>::ToeplitzPlan(const SkewCirculantView<T>& m,
+                                     const toeplitz::PlanOptions& options)
     : state_(toeplitz::make(toeplitz::from_circulant(skew_circulant::checked(m, "toeplitz::plan")),
                             false, options)) {}
 
-template <Scalar T>
-index_t ToeplitzPlan<T>::batch() const {
+template <Scalar T, class Space>
+index_t ToeplitzPlan<T, Space>::batch() const {
   return state_->matrix.batch();
 }
-template <Scalar T>
-index_t ToeplitzPlan<T>::rows() const {
+template <Scalar T, class Space>
+index_t ToeplitzPlan<T, Space>::rows() const {
   return state_->matrix.rows();
 }
-template <Scalar T>
-index_t ToeplitzPlan<T>::cols() const {
+template <Scalar T, class Space>
+index_t ToeplitzPlan<T, Space>::cols() const {
   return state_->matrix.cols();
 }
-template <Scalar T>
-toeplitz::Method ToeplitzPlan<T>::method() const {
+template <Scalar T, class Space>
+toeplitz::Method ToeplitzPlan<T, Space>::method() const {
   return state_->symbol ? toeplitz::Method::fourier : toeplitz::Method::direct;
 }
-template <Scalar T>
-index_t ToeplitzPlan<T>::block_length() const {
+template <Scalar T, class Space>
+index_t ToeplitzPlan<T, Space>::block_length() const {
   return state_->symbol ? state_->symbol->length() : 0;
 }
-template <Scalar T>
-bool ToeplitzPlan<T>::is_hankel() const {
+template <Scalar T, class Space>
+bool ToeplitzPlan<T, Space>::is_hankel() const {
   return state_->hankel;
 }
-template <Scalar T>
-ToeplitzView<T> ToeplitzPlan<T>::lags() const {
+template <Scalar T, class Space>
+ToeplitzView<T> ToeplitzPlan<T, Space>::lags() const {
   return state_->matrix.view();
 }
 

@@ -4,8 +4,10 @@
 #include "core/product.hpp"
 #include "core/threads.hpp"
 #include "structmat/vandermonde/apply.hpp"
+#include "structmat/vandermonde/apply_vjp.hpp"
 #include "vandermonde/columns.hpp"
 #include "vandermonde/exponential_tiles.hpp"
+#include "vandermonde/vjp_operands.hpp"
 
 namespace structmat {
 
@@ -116,17 +118,36 @@ void real_exponential_sum(const exec::cpu& e, const LogVandermondeView<T>& matri
   over_poles<T, R>(e.threads, m, T{2}, c.broadcast(0, batch), y);
 }
 
+template <ComplexScalar T>
+void real_exponential_sum_vjp(const exec::cpu& e, const LogVandermondeView<T>& m,
+                              View<const T, 3> c, View<const real_t<T>, 3> y_bar, View<T, 2> a_bar,
+                              View<T, 3> c_bar) {
+  const vandermonde::VjpOperands<LogVandermondeView<T>, T, real_t<T>, space::host> checked(
+      "vandermonde::real_exponential_sum_vjp", m, Op::none, c, y_bar, a_bar, c_bar);
+  Array<T, 3> twice(y_bar.extents(), uninitialized);
+  for (index_t b = 0; b < y_bar.extent(0); ++b) {
+    for (index_t l = 0; l < y_bar.extent(1); ++l) {
+      for (index_t k = 0; k < y_bar.extent(2); ++k) twice(b, l, k) = 2 * y_bar(b, l, k);
+    }
+  }
+  apply_vjp(e, m, Op::none, c, View<const T, 3>(twice.view()), a_bar, c_bar);
+}
+
 #define STRUCTMAT_INSTANTIATE(T)                                                              \
   template STRUCTMAT_EXPORT void apply<T>(const exec::cpu&, const LogVandermondeView<T>&, Op, \
                                           View<const T, 3>, View<T, 3>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
-template STRUCTMAT_EXPORT void real_exponential_sum(const exec::cpu&,
-                                                    const LogVandermondeView<std::complex<float>>&,
-                                                    View<const std::complex<float>, 3>,
-                                                    View<float, 3>);
-template STRUCTMAT_EXPORT void real_exponential_sum(const exec::cpu&,
-                                                    const LogVandermondeView<std::complex<double>>&,
-                                                    View<const std::complex<double>, 3>,
-                                                    View<double, 3>);
+#undef STRUCTMAT_INSTANTIATE
+
+#define STRUCTMAT_INSTANTIATE(R)                                                                   \
+  template STRUCTMAT_EXPORT void real_exponential_sum(const exec::cpu&,                            \
+                                                      const LogVandermondeView<std::complex<R>>&,  \
+                                                      View<const std::complex<R>, 3>, View<R, 3>); \
+  template STRUCTMAT_EXPORT void real_exponential_sum_vjp(                                         \
+      const exec::cpu&, const LogVandermondeView<std::complex<R>>&,                                \
+      View<const std::complex<R>, 3>, View<const R, 3>, View<std::complex<R>, 2>,                  \
+      View<std::complex<R>, 3>);
+STRUCTMAT_INSTANTIATE(float)
+STRUCTMAT_INSTANTIATE(double)
 
 }  // namespace structmat

@@ -12,24 +12,24 @@ namespace structmat {
 /// Views shaped like the nodes; each may be empty (data() null): not wanted. A batch extent 1 beside a
 /// larger batch of the operation collects the sum over the batch, which is the cotangent of broadcast
 /// nodes.
-template <Scalar T>
+template <Scalar T, class Space = space::host>
 struct CauchyCotangent {
-  View<T, 2> s{}, t{};
+  View<T, 2, Space> s{}, t{};
 
   CauchyCotangent() = default;
   /// All nodes of a matrix that serves as storage.
-  explicit CauchyCotangent(Cauchy<T>& m) : s(m.s), t(m.t) {}
+  explicit CauchyCotangent(Cauchy<T, Space>& m) : s(m.s), t(m.t) {}
 };
 
 /// The same with generators.
-template <Scalar T>
+template <Scalar T, class Space = space::host>
 struct CauchyLikeCotangent {
-  View<T, 2> s{}, t{};
-  View<T, 3> g{}, h{};
+  View<T, 2, Space> s{}, t{};
+  View<T, 3, Space> g{}, h{};
 
   CauchyLikeCotangent() = default;
   /// All parts of a matrix that serves as storage.
-  explicit CauchyLikeCotangent(CauchyLike<T>& m) : s(m.s), t(m.t), g(m.g), h(m.h) {}
+  explicit CauchyLikeCotangent(CauchyLike<T, Space>& m) : s(m.s), t(m.t), g(m.g), h(m.h) {}
 };
 
 /// For y = op(C) x and a loss L with dL = Re <y_bar, dy>:
@@ -56,5 +56,29 @@ void apply_vjp(const exec::cpu& e, const CauchyView<T>& m, Op op, View<const T, 
 template <Scalar T>
 void apply_vjp(const exec::cpu& e, const CauchyLikeView<T>& m, Op op, View<const T, 3> x,
                View<const T, 3> y_bar, const CauchyLikeCotangent<T>& m_bar, View<T, 3> x_bar);
+
+/// The same on the device, any strides. e.workspace, aligned to 256 bytes, holds
+/// apply_vjp_workspace_bytes(m, k, batch of x): the sums for one cotangent at a time. Enqueues on
+/// e.stream, never allocates or synchronises; sums over a batch run in its order. Coincidence as in
+/// apply on the device: skipped entries add nothing, others make their cotangents not finite. m_bar
+/// and x_bar do not overlap the workspace. Throws as apply on the device, and as on the host but for
+/// coincidences.
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const CauchyView<T, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               const CauchyCotangent<T, space::cuda>& m_bar, View<T, 3, space::cuda> x_bar);
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const CauchyLikeView<T, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               const CauchyLikeCotangent<T, space::cuda>& m_bar, View<T, 3, space::cuda> x_bar);
+
+/// Bytes of device workspace for apply_vjp with k right-hand sides; batch: that of x, where it is
+/// larger than that of m.
+template <Scalar T>
+index_t apply_vjp_workspace_bytes(const CauchyView<T, space::cuda>& m, index_t k,
+                                  index_t batch = 1);
+template <Scalar T>
+index_t apply_vjp_workspace_bytes(const CauchyLikeView<T, space::cuda>& m, index_t k,
+                                  index_t batch = 1);
 
 }  // namespace structmat

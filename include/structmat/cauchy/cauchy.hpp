@@ -135,6 +135,44 @@ class CauchyLike : public OperatorMembers<CauchyLike<T, Space>, T> {
   }
 };
 
+/// Copies on the device and on the host. Blocking. Throw NotAvailable, BackendError.
+template <Scalar T>
+Cauchy<T, space::cuda> to_device(const Cauchy<T>& m) {
+  Cauchy<T, space::cuda> d;
+  d.s = to_device(m.s);
+  d.t = to_device(m.t);
+  d.coincidence = m.coincidence;
+  return d;
+}
+template <Scalar T>
+CauchyLike<T, space::cuda> to_device(const CauchyLike<T>& m) {
+  CauchyLike<T, space::cuda> d;
+  d.s = to_device(m.s);
+  d.t = to_device(m.t);
+  d.g = to_device(m.g);
+  d.h = to_device(m.h);
+  d.coincidence = m.coincidence;
+  return d;
+}
+template <Scalar T>
+Cauchy<T> to_host(const Cauchy<T, space::cuda>& m) {
+  Cauchy<T> h;
+  h.s = to_host(m.s);
+  h.t = to_host(m.t);
+  h.coincidence = m.coincidence;
+  return h;
+}
+template <Scalar T>
+CauchyLike<T> to_host(const CauchyLike<T, space::cuda>& m) {
+  CauchyLike<T> h;
+  h.s = to_host(m.s);
+  h.t = to_host(m.t);
+  h.g = to_host(m.g);
+  h.h = to_host(m.h);
+  h.coincidence = m.coincidence;
+  return h;
+}
+
 /// C_ij of one batch entry. Cost: O(1), Cauchy-like O(r). Accuracy: 3 eps, Cauchy-like (r + 2) eps
 /// |g_i|^T |h_j| / |s_i - t_j|. Throws ShapeError; DomainError where s_i = t_j is an error.
 template <Scalar T>

@@ -132,6 +132,32 @@ class SkewCirculant : public OperatorMembers<SkewCirculant<T, Space>, T> {
   SkewCirculantView<T, Space> view() const { return {column.view()}; }
 };
 
+/// Copies in device memory, and back.
+template <Scalar T>
+Circulant<T, space::cuda> to_device(const Circulant<T>& m) {
+  Circulant<T, space::cuda> there;
+  there.column = to_device(m.column);
+  return there;
+}
+template <Scalar T>
+Circulant<T> to_host(const Circulant<T, space::cuda>& m) {
+  Circulant<T> here;
+  here.column = to_host(m.column);
+  return here;
+}
+template <Scalar T>
+SkewCirculant<T, space::cuda> to_device(const SkewCirculant<T>& m) {
+  SkewCirculant<T, space::cuda> there;
+  there.column = to_device(m.column);
+  return there;
+}
+template <Scalar T>
+SkewCirculant<T> to_host(const SkewCirculant<T, space::cuda>& m) {
+  SkewCirculant<T> here;
+  here.column = to_host(m.column);
+  return here;
+}
+
 /// C_ij of one batch entry. Cost: O(1). Throws ShapeError.
 template <Scalar T>
 T entry(const CirculantView<T>& m, index_t i, index_t j, index_t batch = 0);

@@ -86,6 +86,24 @@ class Hankel : public OperatorMembers<Hankel<T, Space>, T> {
   HankelView<T, Space> view() const { return {anti_diagonals.view(), row_count, col_count}; }
 };
 
+/// A copy in device memory, and back.
+template <Scalar T>
+Hankel<T, space::cuda> to_device(const Hankel<T>& m) {
+  Hankel<T, space::cuda> there;
+  there.anti_diagonals = to_device(m.anti_diagonals);
+  there.row_count = m.row_count;
+  there.col_count = m.col_count;
+  return there;
+}
+template <Scalar T>
+Hankel<T> to_host(const Hankel<T, space::cuda>& m) {
+  Hankel<T> here;
+  here.anti_diagonals = to_host(m.anti_diagonals);
+  here.row_count = m.row_count;
+  here.col_count = m.col_count;
+  return here;
+}
+
 /// H_ij of one batch entry. Cost: O(1). Throws ShapeError.
 template <Scalar T>
 T entry(const HankelView<T>& m, index_t i, index_t j, index_t batch = 0);

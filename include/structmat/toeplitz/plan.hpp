@@ -31,6 +31,8 @@ struct PlanOptions {
 
 template <Scalar T>
 struct PlanState;
+template <Scalar T>
+struct DevicePlanState;
 
 }  // namespace toeplitz
 
@@ -52,8 +54,8 @@ struct PlanState;
 ///
 /// Source: Dudgeon, Mersereau, "Multidimensional Digital Signal Processing" (1984), 2.3 (blocks);
 /// Crandall, Fagin, "Discrete weighted transforms and large-integer arithmetic", Math. Comp. 62 (1994).
-template <Scalar T>
-class STRUCTMAT_EXPORT ToeplitzPlan : public OperatorMembers<ToeplitzPlan<T>, T> {
+template <Scalar T, class Space = space::host>
+class STRUCTMAT_EXPORT ToeplitzPlan : public OperatorMembers<ToeplitzPlan<T, Space>, T> {
  public:
   using value_type = T;
 
@@ -94,5 +96,66 @@ T entry(const ToeplitzPlan<T>& plan, index_t i, index_t j, index_t batch = 0);
 /// dense := A. dense: (batch, m, n) out, any strides. Throws ShapeError.
 template <Scalar T>
 void to_dense(const ToeplitzPlan<T>& plan, View<T, 3> dense);
+
+/// The same on a device: the symbol in its memory, and what its transforms need.
+///
+/// L is a power of two, at least max(m, n), up to 2^21 (double: 2^20), with kernels of the library's own:
+/// one launch for a product up to L = 8192 (double: 4096), three above; beyond, it has no prime factor
+/// above 7 and cuFFT does the transforms. There is one block, whatever the shape.
+/// Making a plan allocates and synchronises with the stream of `e`. Lags that are not finite: sums,
+/// whatever method is asked for, since transforms would carry them everywhere; method() tells.
+/// Const use is safe from several threads and on several streams, with a workspace for each product in
+/// progress; copies share their state. Cost: m + n numbers, and L (complex: 2 L) complex ones for the
+/// symbol. Throws as on the host; NotAvailable, BackendError.
+template <Scalar T>
+class STRUCTMAT_EXPORT ToeplitzPlan<T, space::cuda> {
+ public:
+  using value_type = T;
+
+  ToeplitzPlan(const exec::cuda& e, const ToeplitzView<T, space::cuda>& m,
+               const toeplitz::PlanOptions& options = {});
+  ToeplitzPlan(const exec::cuda& e, const HankelView<T, space::cuda>& m,
+               const toeplitz::PlanOptions& options = {});
+  ToeplitzPlan(const exec::cuda& e, const CirculantView<T, space::cuda>& m,
+               const toeplitz::PlanOptions& options = {});
+  ToeplitzPlan(const exec::cuda& e, const SkewCirculantView<T, space::cuda>& m,
+               const toeplitz::PlanOptions& options = {});
+
+  index_t batch() const;
+  index_t rows() const;
+  index_t cols() const;
+  const ToeplitzPlan& view() const { return *this; }
+
+  /// What was chosen: direct or fourier.
+  toeplitz::Method method() const;
+  /// L; 0 for sums.
+  index_t block_length() const;
+  /// Does it stand for a Hankel matrix?
+  bool is_hankel() const;
+  /// The lags of the matrix, or of H J for a Hankel matrix H.
+  ToeplitzView<T, space::cuda> lags() const;
+
+  const toeplitz::DevicePlanState<T>& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<const toeplitz::DevicePlanState<T>> state_;
+};
+
+/// Bytes of workspace of apply with k right-hand sides: none for sums and one launch, otherwise L (complex:
+/// 2 L) complex numbers for each column of up to 32 MiB together, at least one. An x of a larger batch
+/// than the plan needs no more.
+template <Scalar T>
+index_t apply_workspace_bytes(const ToeplitzPlan<T, space::cuda>& plan, index_t k);
+
+/// y := op(A) x on a device with a prepared matrix; shapes and aliasing as on the host. Strides: any;
+/// y not broadcast. Neither allocates nor synchronises.
+/// Bytes: those of x, y and the symbol, and for L beyond one launch twice the workspace, which the
+/// second-level cache mostly holds. Accuracy: as on the host, but that x is not scaled: transforms
+/// overflow, or lose, where the largest modulus in x times L leaves the range of numbers. NaN and Inf
+/// in x make all of their column NaN. Results repeat bitwise and do not depend on k or the batch.
+/// Throws ShapeError; DomainError (overlap, workspace), Unsupported (y broadcast), BackendError.
+template <Scalar T>
+void apply(const exec::cuda& e, const ToeplitzPlan<T, space::cuda>& plan, Op op,
+           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
 
 }  // namespace structmat

@@ -107,6 +107,24 @@ Toeplitz<T> hermitian(View<const T, 1> column) {
 
 }  // namespace toeplitz
 
+/// A copy in device memory, and back.
+template <Scalar T>
+Toeplitz<T, space::cuda> to_device(const Toeplitz<T>& m) {
+  Toeplitz<T, space::cuda> there;
+  there.lags = to_device(m.lags);
+  there.row_count = m.row_count;
+  there.col_count = m.col_count;
+  return there;
+}
+template <Scalar T>
+Toeplitz<T> to_host(const Toeplitz<T, space::cuda>& m) {
+  Toeplitz<T> here;
+  here.lags = to_host(m.lags);
+  here.row_count = m.row_count;
+  here.col_count = m.col_count;
+  return here;
+}
+
 /// T_ij of one batch entry. Cost: O(1). Throws ShapeError.
 template <Scalar T>
 T entry(const ToeplitzView<T>& m, index_t i, index_t j, index_t batch = 0);

@@ -49,4 +49,37 @@ template <Scalar T>
 void apply(const exec::cpu& e, const LogVandermondeView<T>& m, Op op, View<const T, 3> x,
            View<T, 3> y);
 
+/// Bytes of workspace for k right-hand sides on the device, for the batch of m; a product with a larger
+/// batch of x takes turns in it. Without partial sums (few coefficients, or many nodes) 0.
+template <Scalar T>
+index_t apply_workspace_bytes(const VandermondeView<T, space::cuda>& m, index_t k);
+template <Scalar T>
+index_t apply_workspace_bytes(const LogVandermondeView<T, space::cuda>& m, index_t k);
+
+/// The same on the device: values by Horner's rule, sums of powers in two levels, x^(64 l1) times x^l2.
+///
+/// Any strides, but y must not be broadcast. No allocation, no synchronisation. Few nodes with many
+/// coefficients: these are divided, and y is the combination of partial values in the workspace.
+/// Cost: 2 m n k flops, complex four times that; bytes of operands and result, x once for every 512 nodes
+/// (64^2 powers). Results repeat bit by bit and do not depend on the batch.
+/// Accuracy: componentwise, |error| <= 2 (m + n) eps |V| |x|. Transposed, powers with exponents up to 63 and
+/// multiples of 64 are formed apart from x_i: where one is beyond the range of T, or underflows, so do its
+/// products; a zero x_i still counts as zero.
+/// Throws ShapeError; DomainError (overlap, workspace too small); Unsupported (y with stride 0,
+/// workspace not contiguous or not aligned to 256 bytes); NotAvailable, BackendError.
+template <Scalar T>
+void apply(const exec::cuda& e, const VandermondeView<T, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+
+/// The same on the device, in two levels with rows of 64 lags (float: 128, complex and long); tables are made in
+/// shared memory, and for each column of x again.
+///
+/// Strides, workspace (transposed with more than 16,384 lags) and exceptions as for VandermondeView.
+/// Cost: 2 L r k flops, four times that for complex numbers.
+/// Accuracy: componentwise, |error| <= (r + 32) eps |E| |x|, transposed (L / 64 + 96) eps. Phases l Im a are reduced by
+/// 2 pi without loss: float for |a| < 2^40 and any l, double for l |a| < 2^40.
+template <Scalar T>
+void apply(const exec::cuda& e, const LogVandermondeView<T, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+
 }  // namespace structmat

@@ -29,6 +29,26 @@ template <Scalar T>
 void apply_vjp(const exec::cpu& e, const LogVandermondeView<T>& m, Op op, View<const T, 3> x,
                View<const T, 3> y_bar, View<T, 2> a_bar, View<T, 3> x_bar);
 
+/// Bytes of workspace for a batch of products with k columns each on the device.
+template <Scalar T>
+index_t apply_vjp_workspace_bytes(const VandermondeView<T, space::cuda>& m, index_t batch,
+                                  index_t k);
+template <Scalar T>
+index_t apply_vjp_workspace_bytes(const LogVandermondeView<T, space::cuda>& m, index_t batch,
+                                  index_t k);
+
+/// The same on the device: the two products into the workspace, whose numbers are then added in order to the
+/// cotangents. Any strides, but cotangents must not be broadcast. No allocation, no synchronisation; results
+/// repeat bit by bit. Accuracy: that of the products. Throws as apply on the device.
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const VandermondeView<T, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               View<T, 2, space::cuda> node_bar, View<T, 3, space::cuda> x_bar);
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const LogVandermondeView<T, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               View<T, 2, space::cuda> a_bar, View<T, 3, space::cuda> x_bar);
+
 /// For x = op(V)^-1 b and b_bar = op(V)^-H x_bar, which a solver gives: the cotangent of op(V) is
 /// -b_bar x^H, so that this is apply_vjp with y_bar = -b_bar.
 ///

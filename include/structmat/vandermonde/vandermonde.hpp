@@ -125,6 +125,38 @@ class LogVandermonde : public OperatorMembers<LogVandermonde<T, Space>, T> {
   LogVandermondeView<T, Space> view() const { return {a.view(), row_count}; }
 };
 
+/// The same matrix on the device. Blocking. Throws NotAvailable or BackendError.
+template <Scalar T>
+Vandermonde<T, space::cuda> to_device(const Vandermonde<T>& m) {
+  Vandermonde<T, space::cuda> v;
+  v.x = to_device(m.x);
+  v.col_count = m.col_count;
+  return v;
+}
+template <Scalar T>
+LogVandermonde<T, space::cuda> to_device(const LogVandermonde<T>& m) {
+  LogVandermonde<T, space::cuda> v;
+  v.a = to_device(m.a);
+  v.row_count = m.row_count;
+  return v;
+}
+
+/// The same matrix on the host. Blocking.
+template <Scalar T>
+Vandermonde<T> to_host(const Vandermonde<T, space::cuda>& m) {
+  Vandermonde<T> v;
+  v.x = to_host(m.x);
+  v.col_count = m.col_count;
+  return v;
+}
+template <Scalar T>
+LogVandermonde<T> to_host(const LogVandermonde<T, space::cuda>& m) {
+  LogVandermonde<T> v;
+  v.a = to_host(m.a);
+  v.row_count = m.row_count;
+  return v;
+}
+
 /// x_i^j of one batch entry. Cost: O(log j). Accuracy: 4 eps, whatever j is (products in twice the
 /// precision); beyond the range of T it is infinite or zero. Throws ShapeError.
 template <Scalar T>

@@ -1,0 +1,393 @@
+/// \file
+/// The three sweeps of sums on a line: up the tree of sources, across to that of targets, and down.
+#pragma once
+
+#include <limits>
+
+#include "cauchy/line_lists.cuh"
+
+namespace structmat::gpu::line {
+
+// ---- across
+
+/// 1 / d for a normal number with a normal reciprocal.
+__device__ inline float fast_reciprocal(float d) {
+#if defined(STRUCTMAT_CUDA_EMULATION)
+  return 1 / d;
+#else
+  float r;  // one unit in the last place
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
+  return r;
+#endif
+}
+__device__ inline double fast_reciprocal(double d) {
+#if defined(STRUCTMAT_CUDA_EMULATION)
+  return 1 / d;
+#else
+  double r;  // 20 bits
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(d));
+  // 1 / d = r / (1 - e) = r (1 + e + e^2) + O(e^3)
+  const double e = fma(-d, r, 1.0);
+  return fma(r, fma(e, e, e), r);
+#endif
+}
+template <bool Wide, class R>
+__device__ R reciprocal_of_difference(R d) {
+  if constexpr (Wide) return d == 0 ? R(0) : 1 / d;
+  return fast_reciprocal(d);
+}
+
+/// A node or proxy with its charges, one vector of memory for one column.
+template <class R, int K>
+struct alignas(K == 1 ? 2 * sizeof(R) : sizeof(R)) Source {
+  R at;
+  R charge[K];
+};
+
+template <class R>
+struct Crossing {
+  TreeView<R> targets, sources;
+  ListsView lists;
+  const R* points;
+  int order;
+  const R *charges, *proxies;
+  R *near, *far;
+  index_t columns;
+};
+
+inline constexpr int across_threads = 128;
+
+/// sums_uc += sum_j charge_jc / (target_u - at_j) for every step-th source.
+template <bool Wide, int U, class R, int K>
+__device__ void add_sources(const Source<R, K>* sources, int first, int count, int step,
+                            const R* targets, R (*sums)[K]) {
+#pragma unroll 4
+  for (int j = first; j < count; j += step) {
+    const Source<R, K> source = sources[j];
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      const R w = reciprocal_of_difference<Wide>(targets[u] - source.at);
+#pragma unroll
+      for (int c = 0; c < K; ++c) sums[u][c] = multiply_add(w, source.charge[c], sums[u][c]);
+    }
+  }
+}
+
+/// A warp's targets: nodes of a leaf, two for each lane, or proxies, one for each lane of a group;
+/// groups then share the sources.
+template <int U, class R, int K>
+__device__ void sum_unit(const Crossing<R>& m, const Unit& unit, index_t number,
+                         index_t first_column, Source<R, K>* staged) {
+  constexpr unsigned all = 0xffffffffu;
+  constexpr bool near = U == 2;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const auto target = m.targets.cell(unit.cell);
+  const Interval<R> to = m.targets.intervals[unit.cell];
+  const R* const target_nodes = m.targets.nodes + target.tree * m.targets.n + target.begin;
+  const int group = near || m.order > 16 ? 32 : m.order, own = lane % group;
+  R at[U], sums[U][K] = {};
+#pragma unroll
+  for (int u = 0; u < U; ++u) {
+    at[u] = near ? target_nodes[min(lane + 32 * u, target.size - 1)]
+                 : to.half * m.points[min(own, m.order - 1)];
+  }
+  for (int k = 0; k < unit.count; ++k) {
+    const Term term = m.lists.terms[unit.first + k];
+    const auto source = m.sources.cell(term.source);
+    const Interval<R> from = m.sources.intervals[term.source];
+    const index_t block = source.tree * m.columns + first_column;
+    const bool proxies = term.proxies != 0;
+    const int count = proxies ? m.order : source.size;
+    const R* const charges = proxies ? m.proxies + (block * m.sources.cells() + term.source -
+                                                    source.tree * m.sources.cells()) *
+                                                       m.order
+                                     : m.charges + block * m.sources.n + source.begin;
+    const index_t column = proxies ? m.sources.cells() * m.order : m.sources.n;
+    const R* const nodes = m.sources.nodes + source.tree * m.sources.n + source.begin;
+    // Proxies lie at small distances from a center: positions relative to a center that takes part
+    // keep the differences accurate.
+    __syncwarp();
+    for (int j = lane; j < count; j += 32) {
+      Source<R, K> s;
+      s.at = proxies ? from.half * m.points[j] : near ? nodes[j] : nodes[j] - to.center;
+#pragma unroll
+      for (int c = 0; c < K; ++c) {
+        s.charge[c] = first_column + c < m.columns ? charges[c * column + j] : R(0);
+      }
+      staged[j] = s;
+    }
+    __syncwarp();
+    R targets[U];
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      const R shift = near ? -from.center : to.center - from.center;
+      targets[u] = proxies ? at[u] + shift : at[u];
+    }
+    if (term.wide != 0) {
+      add_sources<true, U>(staged, lane / group, count, 32 / group, targets, sums);
+    } else {
+      add_sources<false, U>(staged, lane / group, count, 32 / group, targets, sums);
+    }
+  }
+  if constexpr (!near) {
+    for (int other = group; other < 32; other *= 2) {
+#pragma unroll
+      for (int c = 0; c < K; ++c) sums[0][c] += shuffle_xor(all, sums[0][c], other);
+    }
+  }
+  const int count = near ? target.size : m.order, stride = near ? leaf_size : m.order;
+  R* const out = near ? m.near + (number * m.columns + first_column) * stride
+                      : m.far + ((number - m.lists.near) * m.columns + first_column) * stride;
+#pragma unroll
+  for (int u = 0; u < U; ++u) {
+    const int i = lane + 32 * u;
+#pragma unroll
+    for (int c = 0; c < K; ++c) {
+      if (i < count && first_column + c < m.columns) out[c * stride + i] = sums[u][c];
+    }
+  }
+}
+
+/// A warp sums a unit for K columns.
+template <class R, int K>
+__global__ void __launch_bounds__(across_threads) cross(const __grid_constant__ Crossing<R> m) {
+  constexpr int warps = across_threads / 32;
+  __shared__ Source<R, K> staged[warps][leaf_size];
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const index_t groups = (m.columns + K - 1) / K, work = m.lists.units_count * groups;
+  for (index_t w = static_cast<index_t>(blockIdx.x) * warps + warp; w < work;
+       w += static_cast<index_t>(gridDim.x) * warps) {
+    const index_t number = w / groups, first_column = (w - number * groups) * K;
+    const Unit unit = m.lists.units[number];
+    if (number < m.lists.near) {
+      sum_unit<2>(m, unit, number, first_column, staged[warp]);
+    } else {
+      sum_unit<1>(m, unit, number, first_column, staged[warp]);
+    }
+  }
+}
+
+// ---- up and down: eight lanes for a cell, one column; a block for the levels of a subtree
+
+inline constexpr int sweep_threads = 256, lanes = 8, groups = sweep_threads / lanes;
+/// Levels that a block walks over: as many as give each group one cell at first.
+inline constexpr int sweep_levels = 6;
+
+struct Group {
+  int number, lane;
+  unsigned mask;  // its lanes in the warp
+
+  __device__ Group()
+      : number(static_cast<int>(threadIdx.x) / lanes),
+        lane(static_cast<int>(threadIdx.x) % lanes),
+        mask(0xffu << (static_cast<int>(threadIdx.x) % 32 / lanes * lanes)) {}
+};
+
+template <class R>
+__device__ R inverse(R half) {
+  return half >= 4 * std::numeric_limits<R>::min() ? 1 / half : R(0);
+}
+
+template <class R>
+struct Sweep {
+  TreeView<R> tree;
+  const R *points, *matrix;
+  index_t columns;
+  int top, bottom;   // levels
+  const R* charges;  // up
+  R* proxies;
+  const std::uint64_t* first_unit;  // down
+  const R *far, *near;
+  R *coefficients, *sums;
+};
+
+/// values_m, m = lane P / 8 + i, in place i: the sums over the lanes of the group.
+template <int P, class R>
+__device__ void sum_over_group(const Group& group, R (&values)[P]) {
+#pragma unroll
+  for (int step = lanes / 2, half = P / 2; step > 0; step /= 2, half /= 2) {
+    const bool upper = (group.lane & step) != 0;
+#pragma unroll
+    for (int i = 0; i < P / 2; ++i) {
+      if (i >= half) break;
+      const R given = upper ? values[i] : values[i + half];
+      const R kept = upper ? values[i + half] : values[i];
+      values[i] = kept + __shfl_xor_sync(group.mask, given, step);
+    }
+  }
+}
+
+/// sums_m += T_m(u) charge
+template <int P, class R>
+__device__ void add_moments(R u, R charge, R (&sums)[P]) {
+  R previous = 1, current = u;
+  const R twice = 2 * u;
+  sums[0] += charge;
+#pragma unroll
+  for (int m = 1; m < P; ++m) {
+    sums[m] = multiply_add(charge, current, sums[m]);
+    const R next = multiply_add(twice, current, -previous);
+    previous = current;
+    current = next;
+  }
+}
+
+/// sum_m coefficients_m T_m(u)
+template <int P, class R>
+__device__ R interpolant(R u, const R (&coefficients)[P]) {
+  R previous = 1, current = u, value = coefficients[0];
+  const R twice = 2 * u;
+#pragma unroll
+  for (int m = 1; m < P; ++m) {
+    value = multiply_add(coefficients[m], current, value);
+    const R next = multiply_add(twice, current, -previous);
+    previous = current;
+    current = next;
+  }
+  return value;
+}
+
+/// The proxies of a cell's charges, from those of the children.
+template <class R, int P>
+__device__ void ascend_cell(const Sweep<R>& m, const Group& group, index_t tree, index_t column,
+                            index_t local, const R* points, const R* matrix, R* moments) {
+  const index_t id = tree * m.tree.cells() + local, block = tree * m.columns + column;
+  const auto cell = m.tree.cell(id);
+  const Interval<R> own = m.tree.intervals[id];
+  const R inverse_half = inverse(own.half);
+  R sums[P] = {};
+  if (cell.leaf) {
+    const R* const nodes = m.tree.nodes + tree * m.tree.n + cell.begin;
+    const R* const charges = m.charges + block * m.tree.n + cell.begin;
+    for (int i = group.lane; i < cell.size; i += lanes) {
+      add_moments((nodes[i] - own.center) * inverse_half, charges[i], sums);
+    }
+  } else {
+#pragma unroll 1
+    for (int which = 0; which < 2; ++which) {
+      const index_t child = 2 * local + 1 + which;
+      const Interval<R> from = m.tree.intervals[id - local + child];
+      const R* const charges = m.proxies + (block * m.tree.cells() + child) * P;
+      const R scale = from.half * inverse_half, origin = (from.center - own.center) * inverse_half;
+      for (int k = group.lane; k < P; k += lanes) {
+        add_moments(multiply_add(scale, points[k], origin), charges[k], sums);
+      }
+    }
+  }
+  sum_over_group(group, sums);
+  __syncwarp(group.mask);
+#pragma unroll
+  for (int i = 0; i < P / lanes; ++i) moments[group.lane * (P / lanes) + i] = sums[i];
+  __syncwarp(group.mask);
+  R* const out = m.proxies + (block * m.tree.cells() + local) * P;
+#pragma unroll
+  for (int i = 0; i < P / lanes; ++i) {
+    const int k = group.lane + i * lanes;
+    R value = 0;
+    for (int l = 0; l < P; ++l) value = multiply_add(matrix[l * P + k], moments[l], value);
+    out[k] = value;
+  }
+}
+
+/// The interpolant of what is far from a cell, and in a leaf the sums themselves.
+template <class R, int P>
+__device__ void descend_cell(const Sweep<R>& m, const Group& group, index_t tree, index_t column,
+                             index_t local, const R* points, const R* matrix, R* values) {
+  const index_t cells = m.tree.cells(), id = tree * cells + local;
+  const index_t block = tree * m.columns + column;
+  const auto cell = m.tree.cell(id);
+  const Interval<R> own = m.tree.intervals[id];
+  R of_parent[P] = {};
+  R scale = 0, origin = 0;
+  if (local > 0) {
+    const index_t parent = (local - 1) / 2;
+    const Interval<R> to = m.tree.intervals[id - local + parent];
+    const R inverse_half = inverse(to.half);
+    scale = own.half * inverse_half;
+    origin = (own.center - to.center) * inverse_half;
+    const R* const from = m.coefficients + (block * cells + parent) * P;
+#pragma unroll
+    for (int l = 0; l < P; ++l) of_parent[l] = from[l];
+  }
+  // In front of the first far unit, near ones are counted.
+  const std::uint64_t* const units = m.first_unit + m.tree.trees * cells;
+  const std::uint64_t first = units[id] - units[0], last = units[id + 1] - units[0];
+  __syncwarp(group.mask);
+#pragma unroll
+  for (int i = 0; i < P / lanes; ++i) {
+    const int k = group.lane + i * lanes;
+    R value = interpolant(multiply_add(scale, points[k], origin), of_parent);
+    for (std::uint64_t unit = first; unit < last; ++unit) {
+      value += m.far[(static_cast<index_t>(unit) * m.columns + column) * P + k];
+    }
+    values[k] = value;
+  }
+  __syncwarp(group.mask);
+  R own_coefficients[P / lanes];
+#pragma unroll
+  for (int i = 0; i < P / lanes; ++i) {
+    R value = 0;
+    for (int k = 0; k < P; ++k) {
+      value = multiply_add(matrix[k * P + group.lane + i * lanes], values[k], value);
+    }
+    own_coefficients[i] = value;
+  }
+  if (!cell.leaf) {
+    R* const out = m.coefficients + (block * cells + local) * P;
+#pragma unroll
+    for (int i = 0; i < P / lanes; ++i) out[group.lane + i * lanes] = own_coefficients[i];
+    return;
+  }
+  __syncwarp(group.mask);
+#pragma unroll
+  for (int i = 0; i < P / lanes; ++i) values[group.lane + i * lanes] = own_coefficients[i];
+  __syncwarp(group.mask);
+  R coefficients[P];
+#pragma unroll
+  for (int l = 0; l < P; ++l) coefficients[l] = values[l];
+  const R inverse_half = inverse(own.half);
+  const R* const nodes = m.tree.nodes + tree * m.tree.n + cell.begin;
+  R* const sums = m.sums + block * m.tree.n + cell.begin;
+  const std::uint64_t near = m.first_unit[id], near_end = m.first_unit[id + 1];
+  for (int i = group.lane; i < cell.size; i += lanes) {
+    R value = interpolant((nodes[i] - own.center) * inverse_half, coefficients);
+    for (std::uint64_t unit = near; unit < near_end; ++unit) {
+      value += m.near[(static_cast<index_t>(unit) * m.columns + column) * leaf_size + i];
+    }
+    sums[i] = value;
+  }
+}
+
+/// A block walks over the levels between top and bottom of a subtree.
+template <class R, int P, bool Up>
+__global__ void __launch_bounds__(sweep_threads) sweep(const __grid_constant__ Sweep<R> m) {
+  __shared__ R points[P], matrix[P * P], exchange[groups][P];
+  for (int i = static_cast<int>(threadIdx.x); i < P * P; i += sweep_threads) {
+    matrix[i] = m.matrix[i];
+    if (i < P) points[i] = m.points[i];
+  }
+  __syncthreads();
+  const Group group;
+  const index_t roots = index_t{1} << m.top, work = m.tree.trees * m.columns * roots;
+  const int levels = m.bottom - m.top + 1;
+  for (index_t w = blockIdx.x; w < work; w += gridDim.x) {
+    const index_t block = w >> m.top, root = w - block * roots;
+    const index_t tree = block / m.columns, column = block - tree * m.columns;
+    for (int l = 0; l < levels; ++l) {
+      const int level = Up ? m.bottom - l : m.top + l, count = 1 << (level - m.top);
+      const index_t first = (index_t{1} << level) - 1 + root * count;
+      for (int i = group.number; i < count; i += groups) {
+        if constexpr (Up) {
+          ascend_cell<R, P>(m, group, tree, column, first + i, points, matrix,
+                            exchange[group.number]);
+        } else {
+          descend_cell<R, P>(m, group, tree, column, first + i, points, matrix,
+                             exchange[group.number]);
+        }
+      }
+      __syncthreads();
+    }
+  }
+}
+
+}  // namespace structmat::gpu::line
