@@ -21,11 +21,11 @@ namespace structmat::bench {
 struct Row {
   std::string name;
   double ours_ms = 0;
-  std::string peer;                 ///< empty: none
-  std::optional<double> peer_ms;    ///< in the same run
-  std::optional<double> floor_ms;   ///< from counted bytes or flops and measured ceilings
-  std::optional<double> target_ms;  ///< what it is to reach
-  std::optional<double> error;      ///< against a reference in higher precision
+  std::string peer{};                 ///< empty: none
+  std::optional<double> peer_ms{};    ///< in the same run
+  std::optional<double> floor_ms{};   ///< from counted bytes or flops and measured ceilings
+  std::optional<double> target_ms{};  ///< what it is to reach
+  std::optional<double> error{};      ///< against a reference in higher precision
 };
 
 class Context {
