@@ -202,7 +202,6 @@ TEST_CASE("strides, batch and repetition change no bit", "[quasiseparable_ldl]")
 
   // In the opposite order of states, with gaps; one p for all of the batch.
   auto p_store = Array<T, 3>({1, n, 2 * r}), q_store = Array<T, 3>({n, batch, r});
-  const auto same_p = Quasiseparable<T, K>(m);
   Quasiseparable<T, K> broadcast = m;
   for (index_t b = 1; b < batch; ++b) {
     copy(m.p.view().slice(0, 0, 1), broadcast.p.view().slice(0, b, b + 1));
