@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "core/launch.cuh"
+#include "structmat/core/device.hpp"
 #include "structmat/quasiseparable/apply.hpp"
 
 using namespace structmat;

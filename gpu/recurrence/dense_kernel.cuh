@@ -38,57 +38,102 @@ struct alignas(2 * sizeof(T)) Two {
   T v[2];
 };
 
-/// What a lane reads of Rows consecutive t. Zero, unread, stands for what lies behind `end`, for
-/// states beyond the order, for transition 0 and for out 0 where the diagonal is not included.
+/// Where a lane reads: its numbers of row t of a triangle, and its column of x.
+template <class T, int R>
+struct DenseCursor {
+  const T *a, *in, *out, *x;
+  index_t a_step, in_step, out_step, x_step;  // from row to row
+  index_t a_tile[2], in_tile, out_tile;       // from tile to tile
+  index_t a_pair, in_pair, out_pair;          // from the first to the second of a lane's states
+  bool row_real[R], state_real[R][2], column_real, paired, inclusive;
+
+  __device__ DenseCursor(const Triangles<T>& m, bool paired_, int side, index_t b, index_t column,
+                         index_t t)
+      : paired(paired_) {
+    const Triangle<T>& g = m.part[side];
+    const index_t lane = threadIdx.x % 32, row = lane / 4, first = 2 * (lane % 4);
+    column_real = column < m.columns;
+    inclusive = g.inclusive;
+    a = g.transition.data + b * g.transition.stride[0] + t * g.transition.stride[1] +
+        row * g.transition.stride[2] + first * g.transition.stride[3];
+    in = g.in.data + b * g.in.stride[0] + t * g.in.stride[1] + first * g.in.stride[2];
+    out = g.out.data + b * g.out.stride[0] + t * g.out.stride[1] + first * g.out.stride[2];
+    x = m.x.data + b * m.x.stride[0] + m.row(side, t) * m.x.stride[1] + column * m.x.stride[2];
+    a_step = g.transition.stride[1], in_step = g.in.stride[1], out_step = g.out.stride[1];
+    x_step = g.upward ? -m.x.stride[1] : m.x.stride[1];
+    a_tile[0] = 8 * g.transition.stride[2], a_tile[1] = 8 * g.transition.stride[3];
+    in_tile = 8 * g.in.stride[2], out_tile = 8 * g.out.stride[2];
+    a_pair = g.transition.stride[3], in_pair = g.in.stride[2], out_pair = g.out.stride[2];
+#pragma unroll
+    for (int i = 0; i < R; ++i) {
+      row_real[i] = 8 * i + row < g.states;
+#pragma unroll
+      for (int j = 0; j < 2; ++j) state_real[i][j] = 8 * i + first + j < g.states;
+    }
+  }
+
+  __device__ void next_row() {
+    a += a_step, in += in_step, out += out_step, x += x_step;
+  }
+};
+
+/// What a lane reads of Rows consecutive t. Zero, unread, stands for what lies behind the `inside`-th,
+/// for states beyond the order, for transition 0 and for out 0 where the diagonal is not included.
 template <class T, int R, int Rows>
 struct DenseRows {
   T a[Rows][R][R][2], in[Rows][R][2], out[Rows][R][2], x[Rows];
 
+  /// Moves the cursor to the row behind them. Most of the time all rows are there.
   template <bool WithOut>
-  __device__ void load(const Triangles<T>& m, bool paired, int side, index_t b, index_t column,
-                       index_t t, index_t end) {
-    const Triangle<T>& triangle = m.part[side];
-    const int lane = static_cast<int>(threadIdx.x) % 32, first = 2 * (lane % 4);
-    const index_t order = triangle.states;
+  __device__ void load(DenseCursor<T, R>& at, index_t t, index_t end, bool conjugate) {
+    if (t > 0 && t + Rows <= end) {
+      load<WithOut, true>(at, Rows, false);
+    } else {
+      load<WithOut, false>(at, static_cast<int>(min(index_t{Rows}, end - t)), t == 0);
+    }
+#pragma unroll
+    for (int u = 0; u < Rows; ++u) x[u] = conjugate_if(conjugate, x[u]);
+  }
+
+ private:
+  template <bool WithOut, bool Full>
+  __device__ void load(DenseCursor<T, R>& at, int inside, bool fresh) {
 #pragma unroll
     for (int u = 0; u < Rows; ++u) {
-      const bool inside = t + u < end, front = t + u == 0;
+      const bool there = Full || u < inside, first = !Full && fresh && u == 0;
 #pragma unroll
       for (int i = 0; i < R; ++i) {
 #pragma unroll
         for (int k = 0; k < R; ++k) {
-          const index_t row = 8 * i + lane / 4, at = 8 * k + first;
-          const bool wanted = inside && !front && row < order;
-          if (paired) {
+          const T* const from = at.a + i * at.a_tile[0] + k * at.a_tile[1];
+          const bool wanted = there && !first && at.row_real[i];
+          if (at.paired) {
             Two<T> both{T(0), T(0)};
-            if (wanted && at < order) {
-              both = *reinterpret_cast<const Two<T>*>(&triangle.transition(b, t + u, row, at));
-            }
+            if (wanted && at.state_real[k][0]) both = *reinterpret_cast<const Two<T>*>(from);
             a[u][i][k][0] = both.v[0];
             a[u][i][k][1] = both.v[1];
           } else {
-#pragma unroll
-            for (int j = 0; j < 2; ++j) {
-              a[u][i][k][j] =
-                  wanted && at + j < order ? triangle.transition(b, t + u, row, at + j) : T(0);
-            }
+            a[u][i][k][0] = wanted && at.state_real[k][0] ? *from : T(0);
+            a[u][i][k][1] = wanted && at.state_real[k][1] ? from[at.a_pair] : T(0);
           }
         }
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
-          const index_t state = 8 * i + first + j;
-          const bool wanted = inside && state < order;
-          in[u][i][j] = wanted ? triangle.in(b, t + u, state) : T(0);
+          const bool wanted = there && at.state_real[i][j];
+          in[u][i][j] = wanted ? at.in[i * at.in_tile + j * at.in_pair] : T(0);
           if constexpr (WithOut) {
-            out[u][i][j] =
-                wanted && (!front || triangle.inclusive) ? triangle.out(b, t + u, state) : T(0);
+            out[u][i][j] = wanted && (!first || at.inclusive)
+                               ? at.out[i * at.out_tile + j * at.out_pair]
+                               : T(0);
           }
         }
       }
-      x[u] = inside && column < m.columns ? m.input(b, m.row(side, t + u), column) : T(0);
+      x[u] = there && at.column_real ? *at.x : T(0);
+      at.next_row();
     }
   }
 
+ public:
   __device__ Matrix<parts<T>, R> transition(int u) const {
     Matrix<parts<T>, R> matrix;
 #pragma unroll
@@ -159,9 +204,10 @@ __device__ void summarise(const DenseProblem<T, R>& problem, int side, index_t b
   constexpr int Rows = summary_rows<T, R>, P = parts<T>;
   // Products of so many transitions stay in range: see the accuracy of apply.
   constexpr int unscaled = 4;
+  DenseCursor<T, R> cursor(problem.m, problem.paired[side], side, b, column, begin);
   for (index_t t = begin; t < end; t += Rows) {
     DenseRows<T, R, Rows> rows;
-    rows.template load<false>(problem.m, problem.paired[side], side, b, column, t, end);
+    rows.template load<false>(cursor, t, end, problem.m.conjugate);
 #pragma unroll
     for (int u = 0; u < Rows; ++u) {
       if (t + u < end) {
@@ -358,10 +404,12 @@ __device__ void sweep_dense(const DenseProblem<T, R>& problem, int side, index_t
       state = step.times(state, load_column<P, R>(problem.prefix.state_of(at, source)));
     }
   }
+  const index_t begin = problem.chunks.begin(triangle.upward, chunk);
   const index_t end = problem.chunks.end(triangle.upward, chunk);
-  for (index_t t = problem.chunks.begin(triangle.upward, chunk); t < end; t += Rows) {
+  DenseCursor<T, R> cursor(m, problem.paired[side], side, b, column, begin);
+  for (index_t t = begin; t < end; t += Rows) {
     DenseRows<T, R, Rows> rows;
-    rows.template load<true>(m, problem.paired[side], side, b, column, t, end);
+    rows.template load<true>(cursor, t, end, m.conjugate);
     const bool writes = t + q < end && column < m.columns;
     const index_t row = m.row(side, t + q);
     const T base = writes ? m.base(first, b, row, column) : T(0);
