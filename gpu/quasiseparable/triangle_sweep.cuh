@@ -19,6 +19,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/random.cuh"
 #include "dense/blas.cuh"
 #include "dense/copy.cuh"
 #include "dense/solver.cuh"
@@ -193,9 +194,7 @@ class PairSweep {
       probe_columns_ = columns + columns / 4;
       const index_t count = ld_ * probe_columns_;
       constexpr std::uint64_t seed = 0x5eed;
-      gpu::launch(operation_, probes_kernel<D>,
-                  gpu::persistent_blocks(count, plain_threads, processors_), plain_threads, stream_,
-                  Probes<D>{probes_.at_least(count), count, seed});
+      gpu::fill_gaussian<D>(operation_, probes_.at_least(count), count, seed, processors_, stream_);
     }
     return probes_.data();
   }
@@ -246,7 +245,8 @@ class PairSweep {
       svd_bytes = largest_asked() * static_cast<index_t>(sizeof(R) + sizeof(int));
     }
     gpu::launch(operation_, orthonormalise_kernel<D>,
-                gpu::Grid{2, sweep_threads, static_cast<std::size_t>(orthonormalise_bytes)},
+                gpu::Grid{2, threads_for(largest_asked(), sweep_threads),
+                          static_cast<std::size_t>(orthonormalise_bytes)},
                 stream_, orthonormalise);
     for (int i = 0; i < 2; ++i) {
       Side& s = sides_[i];
@@ -263,7 +263,9 @@ class PairSweep {
     gpu::launch(operation_, squares_kernel<D>, 2 * squares_blocks, plain_threads, stream_, squares);
     factorise_tiles(svd, limit);
     gpu::launch(operation_, triangle_svd_kernel<D>,
-                gpu::Grid{2, sweep_threads, static_cast<std::size_t>(svd_bytes)}, stream_, svd);
+                gpu::Grid{2, threads_for(largest_asked(), sweep_threads),
+                          static_cast<std::size_t>(svd_bytes)},
+                stream_, svd);
 
     std::vector<double> seen(summary_at);
     gpu::check(cudaMemcpyAsync(seen.data(), summary, summary_at * sizeof(double),
@@ -320,10 +322,10 @@ class PairSweep {
       tiles.scratch_stride = tile * k;
       tiles.scratch = in_shared ? nullptr : scratch_.at_least(blocks * tiles.scratch_stride);
       const index_t bytes = (in_shared ? tile * k + k : k) * size;
-      gpu::launch(
-          operation_, tiles_kernel<D>,
-          gpu::Grid{static_cast<unsigned>(blocks), tile_threads, static_cast<std::size_t>(bytes)},
-          stream_, tiles);
+      gpu::launch(operation_, tiles_kernel<D>,
+                  gpu::Grid{static_cast<unsigned>(blocks), threads_for(k, tile_threads),
+                            static_cast<std::size_t>(bytes)},
+                  stream_, tiles);
       for (int i = 0; i < 2; ++i) {
         auto& t = tiles.side[i];
         if (sides_[i].done) continue;

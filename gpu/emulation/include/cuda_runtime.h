@@ -419,6 +419,11 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from,
+                                std::size_t from_pitch, std::size_t width, std::size_t height,
+                                cudaMemcpyKind kind) {
+  return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind);
+}
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return *stream = nullptr, cudaSuccess;
 }
