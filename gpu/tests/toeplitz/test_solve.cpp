@@ -7,6 +7,7 @@
 #include "support/gpu.hpp"
 #include "support/on_device.hpp"
 #include "support/solve.hpp"
+#include "support/toeplitz.hpp"
 
 using namespace structmat;
 using namespace structmat::test;
