@@ -71,7 +71,8 @@ TEST_CASE("cotangents of sums on mapped roots of unity", "[cauchy_roots_of_unity
   auto lambda = poles<C>(batch, n, random);
   auto v = random.array<C, 3>({batch, n, k});
   Array<double, 1> dt({batch});
-  dt(0) = 0.1, dt(1) = 0.3;
+  dt(0) = 1, dt(1) = 1.5;
+  for (C& v0 : lambda) v0.imag(0.1 * v0.imag());
   const auto y_bar = random.array<C, 3>({batch, length, k});
   Array<C, 2> lambda_bar(lambda.extents());
   Array<C, 3> v_bar(v.extents());
