@@ -54,15 +54,22 @@ inline constexpr int reflection_numbers = 8;
 /// The longest tail of a reflected vector: 32 lanes.
 inline constexpr int longest_tail = 32 * reflection_numbers;
 
-/// Vectors 0 to count: number c has its head at head[c across] and `length` more numbers, its tail,
-/// from tail[c across] on, `along` apart.
+/// The vector that a reflection is made from: a head and `length` more numbers, its tail, `along`
+/// apart.
 template <class T>
-struct Vectors {
+struct Source {
+  const T *head, *tail;
+  int along, length;
+};
+/// Vectors as long, c = 0 to count, that it is applied to: the head of number c lies at head[c
+/// across], its tail begins at tail[c across].
+template <class T>
+struct Targets {
   T *head, *tail;
-  int along, across, length, count;
+  int along, across, count;
 };
 
-/// What became of vector 0.
+/// What became of the source.
 template <class T>
 struct Reflected {
   real_of_t<T> squares;  ///< |x|^2
@@ -78,26 +85,25 @@ __device__ R sum_of_lanes(R value) {
   return value;
 }
 
-/// Applies the reflection I - f v v^H that maps vector 0 to a multiple of e_1 to vectors 1 to count.
-/// Vector 0 itself stays as it is. The caller has synchronised.
+/// Applies the reflection I - f v v^H that maps the source to a multiple of e_1. The source itself
+/// stays as it is. The caller has synchronised.
 template <int Lanes, class Team, class T>
-__device__ Reflected<T> reflect_by(const Vectors<T>& x) {
+__device__ Reflected<T> reflect_by(const Source<T>& source, const Targets<T>& x) {
   using R = real_of_t<T>;
   constexpr int numbers = reflection_numbers;
   constexpr R tiny = sizeof(R) == 8 ? R(2.3e-305) : R(1.2e-35);
   const int lane = Team::lane() % Lanes, group = Team::lane() / Lanes;
-  const int first = lane * x.along, step = Lanes * x.along;
   // This lane's numbers of a tail.
-  const int own = (x.length - lane + Lanes - 1) / Lanes;
+  const int own = (source.length - lane + Lanes - 1) / Lanes;
   T v[numbers];
   R below = 0;
 #pragma unroll
   for (int e = 0; e < numbers; ++e) {
-    v[e] = e < own ? x.tail[first + e * step] : T(0);
+    v[e] = e < own ? source.tail[(lane + e * Lanes) * source.along] : T(0);
     below += square(v[e]);
   }
   below = sum_of_lanes<Lanes>(below);
-  const T head = *x.head;
+  const T head = *source.head;
   const R head_squares = square(head), squares = below + head_squares;
   const R norm = sqrt(squares);
   const R size = is_complex<T> ? sqrt(head_squares) : taxicab(head);
@@ -114,10 +120,11 @@ __device__ Reflected<T> reflect_by(const Vectors<T>& x) {
   const R minus_factor = -1 / half;
 
   // Groups of a warp are Lanes vectors apart, which keeps them on different banks.
+  const int first = lane * x.along, step = Lanes * x.along;
   const int units = (x.count + 31) / 32 * Lanes;
   for (int unit = Team::warp(); unit < units; unit += Team::warps) {
-    const int c = 1 + unit / Lanes * 32 + group * Lanes + unit % Lanes;
-    const int used = c <= x.count ? own : 0;
+    const int c = unit / Lanes * 32 + group * Lanes + unit % Lanes;
+    const int used = c < x.count ? own : 0;
     T* const tail = x.tail + (c * x.across + first);
     T a[numbers];
     T dot = 0;
@@ -127,24 +134,24 @@ __device__ Reflected<T> reflect_by(const Vectors<T>& x) {
       dot = multiply_add(conjugate(v[e]), a[e], dot);
     }
     T* const above = x.head + c * x.across;
-    const T a_head = c <= x.count ? *above : T(0);
+    const T a_head = c < x.count ? *above : T(0);
     dot = multiply_add(conjugate(v_head), a_head, sum_of_lanes<Lanes>(dot));
     const T share = minus_factor * dot;
 #pragma unroll
     for (int e = 0; e < numbers; ++e) {
       if (e < used) tail[e * step] = multiply_add(share, v[e], a[e]);
     }
-    if (c <= x.count && lane == 0) *above = multiply_add(share, v_head, a_head);
+    if (c < x.count && lane == 0) *above = multiply_add(share, v_head, a_head);
   }
   return {squares, -turned};
 }
 
 template <class Team, class T>
-__device__ Reflected<T> reflect(const Vectors<T>& x) {
-  if (x.length <= 4 * reflection_numbers) return reflect_by<4, Team>(x);
-  if (x.length <= 8 * reflection_numbers) return reflect_by<8, Team>(x);
-  if (x.length <= 16 * reflection_numbers) return reflect_by<16, Team>(x);
-  return reflect_by<32, Team>(x);
+__device__ Reflected<T> reflect(const Source<T>& source, const Targets<T>& targets) {
+  if (source.length <= 4 * reflection_numbers) return reflect_by<4, Team>(source, targets);
+  if (source.length <= 8 * reflection_numbers) return reflect_by<8, Team>(source, targets);
+  if (source.length <= 16 * reflection_numbers) return reflect_by<16, Team>(source, targets);
+  return reflect_by<32, Team>(source, targets);
 }
 
 /// A := its R factor, in the leading `columns` rows, with zeros below the diagonal there. rows >=
@@ -156,7 +163,8 @@ __device__ void triangularise(const Tile<T>& a, int rows, int columns, int tail_
     const int below = max(tail_begin, j + 1);
     Team::sync();
     const Reflected<T> column =
-        reflect<Team>(Vectors<T>{&a(j, j), &a(below, j), 1, a.step, rows - below, columns - j - 1});
+        reflect<Team>(Source<T>{&a(j, j), &a(below, j), 1, rows - below},
+                      Targets<T>{&a(j, j + 1), &a(below, j + 1), 1, a.step, columns - j - 1});
     if (Team::thread() == 0) diagonal[j] = column.head;
   }
   Team::sync();
@@ -172,15 +180,16 @@ __device__ void triangularise(const Tile<T>& a, int rows, int columns, int tail_
 /// entries are used up. rows >= columns.
 template <class Team, class T>
 __device__ void bidiagonalise(const Tile<T>& a, int rows, int columns, real_of_t<T>* squares) {
-  // From the left on column j and from the right on row j in turn.
+  // One call for both directions: column j, then row j.
   for (int step = 0; step < 2 * columns - 1; ++step) {
-    const int j = step / 2, k = j + step % 2;
-    const Vectors<T> x =
-        step % 2 == 0
-            ? Vectors<T>{&a(j, j), &a(j + 1, j), 1, a.step, rows - j - 1, columns - j - 1}
-            : Vectors<T>{&a(j, k), &a(j, k + 1), a.step, 1, columns - k - 1, rows - j - 1};
+    const int j = step / 2, k = j + 1;
+    const bool row = step % 2 == 1;
+    const Source<T> source = row ? Source<T>{&a(j, k), &a(j, k + 1), a.step, columns - k - 1}
+                                 : Source<T>{&a(j, j), &a(k, j), 1, rows - k};
+    const Targets<T> targets = row ? Targets<T>{&a(k, k), &a(k, k + 1), a.step, 1, rows - k}
+                                   : Targets<T>{&a(j, k), &a(k, k), 1, a.step, columns - k};
     Team::sync();
-    const Reflected<T> vector = reflect<Team>(x);
+    const Reflected<T> vector = reflect<Team>(source, targets);
     if (Team::thread() == 0) squares[step] = vector.squares;
   }
   Team::sync();
