@@ -15,7 +15,7 @@ constexpr index_t most_shared = index_t{96} * 1024;
 /// Steps between two orthogonalisations.
 constexpr int event_distance = 16;
 
-/// What a block works on, one array after the other.
+/// What a block works on, one array after the other. s, t: nodes; on the circle their factors of 1 / (s - t).
 template <class T>
 struct Work {
   using R = gpu::real_of_t<T>;
@@ -24,19 +24,17 @@ struct Work {
   unsigned char *row_done, *col_done;
 
   __host__ __device__ static index_t bytes(index_t n, index_t order, Weights weights) {
-    const index_t nodes = weights == Weights::circle ? 0 : 2;
     const index_t table = weights == Weights::circle ? 2 * n * index_t{sizeof(R)} : 0;
-    return ((2 * order + 1 + nodes) * n * index_t{sizeof(T)} + table + 2 * n + 15) / 16 * 16;
+    return ((2 * order + 3) * n * index_t{sizeof(T)} + table + 2 * n + 15) / 16 * 16;
   }
   __device__ Work(std::byte* memory, index_t n, index_t order, Weights weights) {
     g = reinterpret_cast<T*>(memory);
     h = g + order * n;
     entries = h + order * n;
     s = entries + n;
-    const bool nodes = weights != Weights::circle;
-    t = s + (nodes ? n : 0);
-    table = reinterpret_cast<R*>(t + (nodes ? n : 0));
-    row_done = reinterpret_cast<unsigned char*>(table + (nodes ? 0 : 2 * n));
+    t = s + n;
+    table = reinterpret_cast<R*>(t + n);
+    row_done = reinterpret_cast<unsigned char*>(table + (weights == Weights::circle ? 2 * n : 0));
     col_done = row_done + n;
   }
 };
@@ -155,10 +153,9 @@ struct Run {
   Reductions<T> reduce;
   int exponent = 0;  // the matrix is 2^exponent times what the generators say
 
-  __device__ R weight_real(int i, int j) const { return w.table[i - j + n]; }
   __device__ T weighted(T value, int i, int j) const {
     if constexpr (Kind == Weights::circle)
-      return value * weight_real(i, j);
+      return value * (w.table[i - j + n] * (w.s[i] * w.t[j]));
     else
       return value * quotient(w.s[i] - w.t[j]);
   }
@@ -190,12 +187,22 @@ struct Run {
     return size > 0 ? ilogb(size) : 0;
   }
 
+  /// exp(i pi m / 2n)
+  __device__ T half_turn(int m) const {
+    double sine, cosine;
+    sincospi(static_cast<double>(m) / (2.0 * n), &sine, &cosine);
+    return {static_cast<R>(cosine), static_cast<R>(sine)};
+  }
+
   /// Loads the matrix with generators of size 1. Returns the first line that is not finite, or n.
   __device__ int load() {
     Best<R> bad;
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
       bool good = true;
-      if constexpr (Kind != Weights::circle) {
+      if constexpr (Kind == Weights::circle) {
+        w.s[i] = half_turn(-2 * i);
+        w.t[i] = half_turn(-(2 * i + 1)) * T(0, -1);
+      } else {
         w.s[i] = in.s(b, i);
         w.t[i] = in.t(b, i);
         good = finite(w.s[i]) && finite(w.t[i]);
