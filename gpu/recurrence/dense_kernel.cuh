@@ -421,7 +421,11 @@ __device__ void sweep_dense(const DenseProblem<T, R>& problem, int side, index_t
       Columns<P, R> next = rows.entering(u);
       advance(rows.transition(u), state, next);
       double sum[P];
-      rows.emitted(u, triangle.inclusive ? next : state, sum);
+      if (triangle.inclusive) {
+        rows.emitted(u, next, sum);
+      } else {
+        rows.emitted(u, state, sum);
+      }
 #pragma unroll
       for (int p = 0; p < P; ++p) sums[p][u] = sum[p];
       state = next;
