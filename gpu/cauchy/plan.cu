@@ -257,8 +257,8 @@ __global__ void scatter(const __grid_constant__ Pass<D> m) {
   constexpr index_t reals = gpu::is_complex<D> ? 2 : 1;
   const index_t all = m.targets.all_nodes();
   for (index_t k = first_thread(); k < all; k += thread_count()) {
-    const index_t tree = k / m.targets.n, i = m.targets.order[k];
-    const auto* from = m.sums + k;
+    const index_t tree = k / m.targets.n, base = tree * m.targets.n, i = k - base;
+    const auto* from = m.sums + base + m.targets.rank[k];
     for (index_t q = 0; q < m.count; ++q) {
       const auto at = m.column_of(tree, q);
       D result(0);

@@ -147,6 +147,7 @@ TEMPLATE_TEST_CASE("planned Cauchy-like products on a device are those taken pai
   const double tolerance = sizeof(real_t<T>) == 4 ? 1e-4 : 1e-11;
   for (const Shape shape : shapes<T>()) {
     for (const index_t order : {0, 3, 19}) {
+      if (quick() && is_complex_v<T> && order > 3) continue;
       auto like = random_cauchy_like<T>(90, 70, order, 2, 4);
       const auto nodes = nodes_on<T>(shape, 90, 70, 2, 4);
       like.s = nodes.s;
