@@ -178,7 +178,11 @@ TEMPLATE_TEST_CASE("plans on a device without a line or a tolerance take pairs",
   auto y = poisoned<T, 3>({3, 30, 2});
   apply(exec::cpu{}, plan, x, y);
   CHECK(Oracle(plan).worst_error(Op::none, x, y) <= tolerance<T>(30, 8));
-  if (is_complex_v<T>) CHECK(device_plan(one, {1e-3}).method() == Method::direct);
+  CHECK(device_plan(one, {1e-3}).method() == Method::direct);
+  if (!quick()) {
+    const auto many = nodes_on<T>(shapes<T>()[0], 30000, 30000, 1, 2);
+    CHECK(device_plan(many, {1e-3}).method() == Method::line);
+  }
 }
 
 TEST_CASE("batch entries that share nodes share their trees", "[cauchy_plan]") {
