@@ -291,7 +291,8 @@ SingularValues<T>::SingularValues(const char* operation, index_t batch, index_t 
   outside_ = !fits(tile_rows);
   tile_rows_ = static_cast<int>(tile_rows);
   tile_step_ = tile_rows_ | 1;
-  threads_ = warps_ || (columns_ <= 64 && !outside_) ? 128 : 256;
+  constexpr index_t small_tile = 64 * 64;
+  threads_ = warps_ || (!outside_ && tile_rows * columns_ <= small_tile) ? 128 : 256;
   team_bytes_ = outside_ ? Memory::bytes(columns_, 0) : bytes(tile_rows);
   blocks_ = persistent_blocks(batch_, warps_ ? warps_per_block : 1, processors_);
   constexpr int outside_blocks_per_processor = 2;

@@ -132,7 +132,7 @@ TEST_CASE("special matrices", "[verify_batch]") {
       m(2, i, j) = entry(lower.view(), i, j, 0);
       m(3, j, i) = entry(lower.view(), i, j, 0);
       m(4, i, j) = i == j ? 1 : 0;
-      m(5, i, j) = std::ldexp(m(1, i, j), -800);
+      m(5, i, j) = std::ldexp(m(1, i, j), -400);
     }
   }
   compare(m, {});
@@ -142,6 +142,24 @@ TEST_CASE("special matrices", "[verify_batch]") {
   }
   CHECK(verify::quasiseparable<double>(exec::cuda{}, Array<double, 3, space::cuda>({0, 3, 3}))
             .matrices.empty());
+}
+
+TEST_CASE("a power of two changes no profile", "[verify_batch]") {
+  const index_t n = quick() ? 14 : 40;
+  Array<double, 3> m({3, n, n});
+  for (index_t i = 0; i < n; ++i) {
+    for (index_t j = 0; j < n; ++j) {
+      m(0, i, j) = 1 / double(i + j + 1);
+      m(1, i, j) = std::ldexp(m(0, i, j), 1000);
+      m(2, i, j) = std::ldexp(m(0, i, j), -960);
+    }
+  }
+  const auto report = verify::quasiseparable<double>(exec::cuda{}, to_device(m));
+  for (std::size_t b = 1; b < 3; ++b) {
+    CHECK(report.matrices[b].lower == report.matrices[0].lower);
+    CHECK(report.matrices[b].upper == report.matrices[0].upper);
+    CHECK(report.matrices[b].smallest_kept == report.matrices[0].smallest_kept);
+  }
 }
 
 TEST_CASE("loose tolerances", "[verify_batch]") {
