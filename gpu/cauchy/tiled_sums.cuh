@@ -305,6 +305,7 @@ __global__ void __launch_bounds__(256) finish_sums(const __grid_constant__ Finis
     const index_t b = rest / p.outputs, c = rest - b * p.outputs;
     T value = p.finish(p.sums, b, i, c);
     if (p.sum_batch) {
+#pragma unroll 8
       for (index_t other = 1; other < batch; ++other) value += p.finish(p.sums, other, i, c);
     }
     T& at = p.target(b, i, c);

@@ -151,6 +151,13 @@ inline int __all_sync(unsigned mask, int predicate) {
   return structmat::emulation::vote(mask, predicate == 0) == 0;
 }
 
+/// All 32 lanes.
+inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
+  for (int bits = 16; bits > 0; bits /= 2)
+    value = std::max(value, __shfl_xor_sync(mask, value, bits));
+  return value;
+}
+
 // ---- atomics: threads of the emulation never run at the same time
 
 template <class T>
