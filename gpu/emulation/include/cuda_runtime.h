@@ -312,6 +312,11 @@ inline int __clzll(long long a) {
 inline int __ffs(int a) {
   return a == 0 ? 0 : std::countr_zero(static_cast<unsigned>(a)) + 1;
 }
+/// The upper half of (high, low) shifted to the left.
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) << (shift & 31) >>
+                               32);
+}
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<std::uint64_t>(a) * b >> 32);
 }
