@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "command.hpp"
 #include "promote.hpp"
 #include "structmat/butterfly/apply.hpp"
 #include "structmat/cauchy/plan.hpp"
