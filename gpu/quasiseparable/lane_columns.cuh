@@ -9,6 +9,7 @@
 
 #include "core/complex.cuh"
 #include "core/shared.cuh"
+#include "core/strided.cuh"
 
 namespace structmat::quasiseparable::device {
 
@@ -46,6 +47,16 @@ struct Group {
 template <int R>
 __host__ __device__ constexpr int padded_order(index_t order) {
   return R > 0 ? R : static_cast<int>(order);
+}
+
+/// Whose element a lane points at: its own, or the first one if it has none.
+__device__ inline int readable_lane(int lane, index_t order) {
+  return lane < order ? lane : 0;
+}
+/// Of an element; null of an empty array.
+template <class T, int Rank, class... I>
+__device__ T* address(const gpu::Strided<T, Rank>& array, I... i) {
+  return array.data == nullptr ? nullptr : &array(i...);
 }
 
 /// A column of this lane.

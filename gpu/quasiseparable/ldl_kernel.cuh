@@ -39,7 +39,29 @@ inline constexpr int rows_at_once = R == 0  ? 1
                                     : Dense ? 2
                                             : 4;
 
-/// What a lane reads of consecutive rows: its element of p and q, and its column of a. Numbers that no
+/// Where a lane reads a row: its elements of p and q, its column of a or element of it, and the
+/// diagonal. Pointers move on, since the products of general strides would cost more than the
+/// arithmetic.
+template <class T>
+struct FactorSource {
+  const T *p, *q, *a, *m;
+
+  __device__ FactorSource(const FactorProblem<T>& problem, bool dense, index_t b, index_t row,
+                          int lane)
+      : p(address(problem.p, b, row, lane)),
+        q(address(problem.q, b, row, lane)),
+        a(address(problem.a, b, row, dense ? 0 : lane, dense ? lane : 0)),
+        m(&problem.m(b, row)) {}
+
+  __device__ void advance(const FactorProblem<T>& problem, int rows) {
+    p += rows * problem.p.stride[1];
+    q += rows * problem.q.stride[1];
+    a += rows * problem.a.stride[1];
+    m += rows * problem.m.stride[1];
+  }
+};
+
+/// What a lane reads of consecutive rows. Numbers that no
 /// entry of the matrix contains are replaced by zero unread.
 template <class T, bool Dense, int R>
 struct LaneRows {
@@ -50,24 +72,26 @@ struct LaneRows {
   T p[rows], q[rows], a[rows][column > 0 ? column : 1];
   Real m[rows];
 
-  __device__ void load(const FactorProblem<T>& problem, index_t b, index_t i, index_t end) {
+  /// `from`: of row i.
+  __device__ __forceinline__ void load(const FactorProblem<T>& problem, const FactorSource<T>& from,
+                                       index_t i, index_t end) {
     const int lane = Group<R>::lane();
 #pragma unroll
     for (int u = 0; u < rows; ++u) {
       const index_t row = i + u;
       const bool real = row < end && lane < problem.order;
       const bool first = row == 0, last = row == problem.n - 1;
-      p[u] = real && !first ? problem.p(b, row, lane) : T(0);
-      q[u] = real && !last ? problem.q(b, row, lane) : T(0);
+      p[u] = real && !first ? from.p[u * problem.p.stride[1]] : T(0);
+      q[u] = real && !last ? from.q[u * problem.q.stride[1]] : T(0);
       if constexpr (column > 0) {
 #pragma unroll
         for (int k = 0; k < column; ++k) {
           const bool wanted = real && !first && !last && (!Dense || k < problem.order);
-          a[u][k] =
-              wanted ? (Dense ? problem.a(b, row, k, lane) : problem.a(b, row, lane, 0)) : T(0);
+          a[u][k] = wanted ? from.a[u * problem.a.stride[1] + (Dense ? k * problem.a.stride[2] : 0)]
+                           : T(0);
         }
       }
-      m[u] = row < end ? diagonal(problem.m(b, row)) : Real(0);
+      m[u] = row < end ? diagonal(from.m[u * problem.m.stride[1]]) : Real(0);
     }
   }
 
@@ -150,8 +174,11 @@ class FactorChunk {
     }
     const index_t begin = chunk * problem_.length;
     const index_t end = min(begin + problem_.length, problem_.n);
+    FactorSource<T> source(problem_, Dense, b, begin, readable_lane(lane_, problem_.order));
+    w_at_ = address(problem_.w, b, begin, readable_lane(lane_, problem_.order));
+    d_at_ = &problem_.d(b, begin);
     LaneRows<T, Dense, R> ahead;
-    ahead.load(problem_, b, begin, end);
+    ahead.load(problem_, source, begin, end);
     PivotStatus::Kind kind = PivotStatus::Kind::ok;
     index_t bad = end;
     Real pivot = 0;
@@ -159,14 +186,17 @@ class FactorChunk {
       Lanes::sync();
       ahead.share(problem_, b, i, p_, a_);
       const LaneRows<T, Dense, R> now = ahead;
-      if (i + rows < end) ahead.load(problem_, b, i + rows, end);
+      source.advance(problem_, rows);
+      if (i + rows < end) ahead.load(problem_, source, i + rows, end);
       Lanes::sync();
 #pragma unroll
       for (int u = 0; u < rows; ++u) {
         if (i + u >= end || bad < end) break;
-        pivot = row(b, i + u, u, now.q[u], now.m[u]);
+        pivot = row(u, now.q[u], now.m[u]);
         if (!good(pivot)) bad = i + u;
       }
+      w_at_ += rows * problem_.w.stride[1];
+      d_at_ += rows * problem_.d.stride[1];
     }
     if constexpr (Summary) {
       if (lane_ >= problem_.order) return;
@@ -214,8 +244,8 @@ class FactorChunk {
     return size > 0 && size <= std::numeric_limits<Real>::max();
   }
 
-  /// Row i, the u-th of those in shared memory. Returns its pivot, and goes on only with a good one.
-  __device__ __forceinline__ Real row(index_t b, index_t i, int u, T q, Real m) {
+  /// The u-th row of those in shared memory. Returns its pivot, and goes on only with a good one.
+  __device__ __forceinline__ Real row(int u, T q, Real m) {
     const T* const a = a_ + u * (Dense ? size_ * size_ : size_);
     const Broadcast<T, R> p(p_ + u * size_);
     const bool own = lane_ < size_;
@@ -231,7 +261,7 @@ class FactorChunk {
     const T own_p = own ? p_[u * size_ + lane_] : T(0);
     const Real explained = Lanes::sum(gpu::real_part(own_p * uu));
     const Real pivot = m - explained;
-    if (!Summary && lane_ == 0) problem_.d(b, i) = pivot;
+    if (!Summary && lane_ == 0) d_at_[u * problem_.d.stride[1]] = pivot;
     if (!good(pivot)) return pivot;
 
     const Real inverse = 1 / pivot;
@@ -250,7 +280,7 @@ class FactorChunk {
       if constexpr (Summary) t_to[lane_] = t;
     }
     Lanes::sync();
-    if (!Summary && lane_ < problem_.order) problem_.w(b, i, lane_) = w;
+    if (!Summary && lane_ < problem_.order) w_at_[u * problem_.w.stride[1]] = w;
     advance(a, Broadcast<T, R>(w_to), Broadcast<T, R>(t_to), gpu::conjugate(v), t, inverse);
     if constexpr (Dense) Lanes::sync();
     return pivot;
@@ -324,6 +354,8 @@ class FactorChunk {
   const FactorProblem<T>& problem_;
   int size_, lane_;
   T *p_, *a_, *w_, *t_, *tile_, *columns_;
+  T* w_at_ = nullptr;  ///< where w and d of the first of these rows go
+  Real* d_at_ = nullptr;
   Column<T, R> f_, phi_, gram_, next_;
 };
 

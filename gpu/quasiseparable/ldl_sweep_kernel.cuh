@@ -38,7 +38,31 @@ inline constexpr int swept_rows = R == 0  ? 1
                                   : Dense ? 2
                                           : 4;
 
-/// What a lane reads of consecutive rows: its elements of the generators, and x and d of its column.
+/// Where a lane reads a row: its elements of the generators, its column of a or element of it, and x
+/// and d. Pointers move on, since the products of general strides would cost more than the arithmetic.
+template <class T>
+struct SweepSource {
+  const T *out, *in, *a, *x;
+  const gpu::real_of_t<T>* d;
+
+  __device__ SweepSource(const SweepProblem<T>& problem, bool dense, index_t b, index_t row,
+                         int lane, index_t column)
+      : out(address(problem.out, b, row, lane)),
+        in(address(problem.in, b, row, lane)),
+        a(address(problem.a, b, row, dense ? 0 : lane, dense ? lane : 0)),
+        x(&problem.x(b, row, column < 0 ? 0 : column)),
+        d(&problem.d(b, row)) {}
+
+  __device__ void advance(const SweepProblem<T>& problem, int rows) {
+    out += rows * problem.out.stride[1];
+    in += rows * problem.in.stride[1];
+    a += rows * problem.a.stride[1];
+    x += rows * problem.x.stride[1];
+    d += rows * problem.d.stride[1];
+  }
+};
+
+/// What a lane reads of consecutive rows.
 template <class T, bool Dense, int R>
 struct SweepRows {
   using Real = gpu::real_of_t<T>;
@@ -49,9 +73,9 @@ struct SweepRows {
   T x[rows];
   Real d[rows];
 
-  /// column < 0: no x.
-  __device__ void load(const SweepProblem<T>& problem, index_t b, index_t i, index_t end,
-                       index_t column) {
+  /// column < 0: no x. `from`: of row i.
+  __device__ __forceinline__ void load(const SweepProblem<T>& problem, const SweepSource<T>& from,
+                                       index_t i, index_t end, index_t column) {
     const int lane = Group<R>::lane();
     const bool scaled = problem.before != Scaling::none || problem.after != Scaling::none;
 #pragma unroll
@@ -59,18 +83,18 @@ struct SweepRows {
       const index_t row = i + u;
       const bool real = row < end && lane < problem.order;
       const bool first = row == 0, last = row == problem.n - 1;
-      out[u] = real && !first ? problem.out(b, row, lane) : T(0);
-      in[u] = real && !last ? problem.in(b, row, lane) : T(0);
+      out[u] = real && !first ? from.out[u * problem.out.stride[1]] : T(0);
+      in[u] = real && !last ? from.in[u * problem.in.stride[1]] : T(0);
       if constexpr (!Dense || R > 0) {
 #pragma unroll
         for (int k = 0; k < row_of_a; ++k) {
           const bool wanted = real && !first && !last && (!Dense || k < problem.order);
-          a[u][k] =
-              wanted ? (Dense ? problem.a(b, row, k, lane) : problem.a(b, row, lane, 0)) : T(0);
+          a[u][k] = wanted ? from.a[u * problem.a.stride[1] + (Dense ? k * problem.a.stride[2] : 0)]
+                           : T(0);
         }
       }
-      x[u] = row < end && column >= 0 ? problem.x(b, row, column) : T(0);
-      d[u] = row < end && scaled ? problem.d(b, row) : Real(1);
+      x[u] = row < end && column >= 0 ? from.x[u * problem.x.stride[1]] : T(0);
+      d[u] = row < end && scaled ? from.d[u * problem.d.stride[1]] : Real(1);
     }
   }
 
@@ -130,13 +154,16 @@ __device__ __forceinline__ void sweep_chunk(const SweepProblem<T>& problem, T* s
   }
   const index_t begin = chunk * problem.length;
   const index_t end = min(begin + problem.length, problem.n);
+  SweepSource<T> source(problem, Dense, b, begin, readable_lane(lane, states), column);
+  T* y_at = &problem.y(b, begin, column < 0 ? 0 : column);
   SweepRows<T, Dense, R> ahead;
-  ahead.load(problem, b, begin, end, column);
+  ahead.load(problem, source, begin, end, column);
   for (index_t i = begin; i < end; i += rows) {
     Lanes::sync();
     ahead.share(problem, b, i, out, in, a);
     const SweepRows<T, Dense, R> now = ahead;
-    if (i + rows < end) ahead.load(problem, b, i + rows, end, column);
+    source.advance(problem, rows);
+    if (i + rows < end) ahead.load(problem, source, i + rows, end, column);
     Lanes::sync();
 #pragma unroll
     for (int u = 0; u < rows; ++u) {
@@ -168,9 +195,10 @@ __device__ __forceinline__ void sweep_chunk(const SweepProblem<T>& problem, T* s
       }
       if (!Summary && column >= 0) {
         if (problem.after == Scaling::square_root) y = y * sqrt(now.d[u]);
-        problem.y(b, i + u, column) = gpu::conjugate_if(problem.conjugated, y);
+        y_at[u * problem.y.stride[1]] = gpu::conjugate_if(problem.conjugated, y);
       }
     }
+    y_at += rows * problem.y.stride[1];
   }
   if (Summary && in_element < all) {
 #pragma unroll
@@ -243,19 +271,46 @@ class SweptColumns {
     }
   }
 
-  /// Finds Phi state + c, which take() makes the state. All lanes of the group take part; c may be
-  /// null.
-  __device__ __forceinline__ void append(const T* element, const T* c) {
-    Lanes::sync();
-    for (int e = Lanes::lane(); e < size_ * size_; e += Lanes::lanes) {
-      const int k = e / size_, l = e % size_;
-      transfer_[e] = k < order_ && l < order_ ? element[l * order_ + k] : T(0);
+  /// Reads the element to append next; c may be null.
+  __device__ __forceinline__ void fetch(const T* element, const T* c) {
+    element_ = element;
+    c_ = c;
+    if constexpr (R > 0) {
+#pragma unroll
+      for (int k = 0; k < R; ++k) {
+        transfer_ahead_[k] = own(k) ? element[Lanes::lane() * order_ + k] : T(0);
+        c_ahead_[k] = c != nullptr && k < order_ ? c[k] : T(0);
+      }
     }
+  }
+
+  /// Finds Phi state + c of the element that was read, which take() makes the state, and reads the
+  /// next one, unless it is null. All lanes of the group take part.
+  __device__ __forceinline__ void append(const T* next_element, const T* next_c) {
+    Lanes::sync();
+    if (Lanes::lane() < size_) {
+#pragma unroll
+      for (int k = 0; k < padded_order<R>(size_); ++k) {
+        if constexpr (R > 0) {
+          transfer_[k * size_ + Lanes::lane()] = transfer_ahead_[k];
+        } else {
+          transfer_[k * size_ + Lanes::lane()] = element_[Lanes::lane() * order_ + k];
+        }
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < padded_order<R>(size_); ++k) {
+      if constexpr (R > 0) {
+        next_[k] = c_ahead_[k];
+      } else {
+        next_[k] = c_ != nullptr ? c_[k] : T(0);
+      }
+    }
+    if (next_element != nullptr) fetch(next_element, next_c);
     Lanes::sync();
 #pragma unroll
     for (int k = 0; k < padded_order<R>(size_); ++k) {
-      const T own = c != nullptr && k < order_ ? c[k] : T(0);
-      next_[k] = own + dot<R, T>(size_, Broadcast<T, R>(transfer_ + k * size_), state_);
+      next_[k] += dot<R, T>(size_, Broadcast<T, R>(transfer_ + k * size_), state_);
     }
   }
   __device__ __forceinline__ void take() {
@@ -264,9 +319,15 @@ class SweptColumns {
   }
 
  private:
+  __device__ bool own(int k) const {
+    return k < order_ && Lanes::lane() < order_;
+  }
+
   int order_, size_;
   T *transfer_, *columns_;
   Column<T, R> state_, next_;
+  const T *element_ = nullptr, *c_ = nullptr;
+  T transfer_ahead_[R > 0 ? R : 1], c_ahead_[R > 0 ? R : 1];
 };
 
 /// Parents from their children; the last parent, behind which nothing comes, is left out.
@@ -284,9 +345,13 @@ __global__ void __launch_bounds__(Group<R>::block)
     const T* child = level.children + (b * level.child_count + parent * level.radix) * all * r;
     SweptColumns<T, R> swept(static_cast<int>(r), shared);
     swept.start(column < all ? child + column * r : nullptr);
-    for (index_t j = 1; j < level.radix; ++j) {
-      child += all * r;
-      swept.append(child, column >= r && column < all ? child + column * r : nullptr);
+    const auto c_of = [&](const T* element) {
+      return column >= r && column < all ? element + column * r : nullptr;
+    };
+    swept.fetch(child + all * r, c_of(child + all * r));
+    for (index_t j = 2; j <= level.radix; ++j) {
+      const T* const next = j < level.radix ? child + j * all * r : nullptr;
+      swept.append(next, next == nullptr ? nullptr : c_of(next));
       swept.take();
     }
     if (column < all) {
@@ -314,11 +379,13 @@ __global__ void __launch_bounds__(Group<R>::block)
     SweptColumns<T, R> swept(static_cast<int>(r), shared);
     swept.start(own && level.parents != nullptr ? level.parents + (rest * all + column) * r
                                                 : nullptr);
-    for (index_t j = begin; j < end; ++j) {
-      T* const child = level.children + (b * level.child_count + j) * all * r;
-      T* const c = own ? child + column * r : nullptr;
-      if (j + 1 < end) swept.append(child, c);
-      if (own) swept.store(c);
+    T* child = level.children + (b * level.child_count + begin) * all * r;
+    const auto c_of = [&](T* element) { return own ? element + column * r : nullptr; };
+    if (begin + 1 < end) swept.fetch(child, c_of(child));
+    for (index_t j = begin; j < end; ++j, child += all * r) {
+      T* const next = j + 2 < end ? child + all * r : nullptr;
+      if (j + 1 < end) swept.append(next, next == nullptr ? nullptr : c_of(next));
+      if (own) swept.store(c_of(child));
       if (j + 1 < end) swept.take();
     }
     Group<R>::sync();

@@ -8,7 +8,7 @@
 
 namespace structmat::quasiseparable::device {
 
-inline constexpr int rows_of_thread = 16;
+inline constexpr int rows_of_thread = 4;
 inline constexpr unsigned log_sum_threads = 256;
 inline constexpr index_t segment_length = index_t{log_sum_threads} * rows_of_thread;
 
