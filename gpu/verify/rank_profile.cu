@@ -112,19 +112,19 @@ class DeviceProfile {
   /// Ranks for all k inside the block, of the triangles that are counted (null otherwise). False once
   /// the order asked for is exceeded.
   bool block(index_t begin, index_t size, const std::array<BlockCounter*, 2>& counters) {
-    Pool<D> pool;
-    typename Pool<D>::Piece p[2];
+    pool_.clear();
+    const D* p[2];
     index_t r[2];
     std::array<quasiseparable::Truncation, 2> truncation{};
     for (int i = 0; i < 2; ++i) {
-      p[i] = sweep_.rows(i, begin, size, pool);
+      p[i] = sweep_.rows(i, begin, size, pool_);
       r[i] = sweep_.state(i);
       // What a triangle that is not counted would need is nothing: it holds zeros.
       if (counters[i] == nullptr) continue;
       truncation[i] = counters[i]->template truncation<T>(size);
       truncation[i].tail *= double(scale_);
     }
-    sweep_.advance(begin, size, truncation, pool);
+    sweep_.advance(begin, size, truncation, pool_);
     bool fits = true;
     for (int i = 0; i < 2; ++i) {
       if (counters[i] == nullptr) continue;
@@ -132,9 +132,9 @@ class DeviceProfile {
       const index_t n = m_.extent(0), kept = sweep_.state(i), extra = counter.extra;
       const auto m = i == 0 ? m_ : m_.transposed();
       BlockValues<D> b{};
-      b.p = pool[p[i]];
+      b.p = p[i];
       b.d = gpu::strided(m.slice(0, begin, begin + size).slice(1, begin, begin + size));
-      b.v = pool[sweep_.basis(i)];
+      b.v = sweep_.basis(i);
       b.scale = scale_;
       b.size = static_cast<int>(size);
       b.r = static_cast<int>(r[i]);
@@ -226,6 +226,7 @@ class DeviceProfile {
   View<const T, 2, space::cuda> m_;
   R scale_;
   PairSweep<T> sweep_;
+  Pool<D> pool_;
   quasiseparable::Buffer<R> sigma_;
   quasiseparable::Buffer<double> values_;
   quasiseparable::Buffer<D> scratch_;

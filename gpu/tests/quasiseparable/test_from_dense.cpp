@@ -82,6 +82,7 @@ TEMPLATE_TEST_CASE("sketches find what factorisations find", "[quasiseparable_fr
     // Rows of [A, Q^T] are orthonormal.
     const auto& t = result.matrix.lower;
     for (index_t i = 0; i < result.matrix.partition.blocks(); ++i) {
+      INFO("block " << i);
       for (index_t k = 0; k < t.state(i + 1); ++k) {
         for (index_t l = 0; l <= k; ++l) {
           T sum{};

@@ -113,6 +113,7 @@ TEST_CASE("what is planted in one block of several panels is found", "[verify_ra
                                             .tolerance = 1e-6,
                                             .oversampling = oversampling};
     for (const auto& a : {there.view(), turned.view().transposed()}) {
+      if (quick() && (a.stride(1) == 1) != lower) continue;
       const auto report = verify::randomised<double>(exec::cuda{}, a, options);
       CHECK(report.verdict == Verdict::violated);
       REQUIRE(report.worst);
@@ -125,6 +126,7 @@ TEST_CASE("what is planted in one block of several panels is found", "[verify_ra
       CHECK(report.worst->lower_bound > values(2) / 8);
       CHECK(report.detectable > 1e-4);
     }
+    if (quick() && !lower) continue;
     auto enough = options;
     enough.order = lower ? Order{3, 0} : Order{0, 3};
     const auto report = verify::randomised<double>(exec::cuda{}, there, enough);
