@@ -52,7 +52,7 @@ ToeplitzView<T, space::cuda> ToeplitzPlan<T, space::cuda>::lags() const {
 }
 
 template <Scalar T>
-index_t apply_workspace_bytes(const ToeplitzPlan<T, space::cuda>&, index_t) {
+index_t apply_workspace_bytes(const ToeplitzPlan<T, space::cuda>&, index_t, index_t) {
   absent("toeplitz::apply_workspace_bytes");
 }
 template <Scalar T>
@@ -74,7 +74,7 @@ index_t apply_vjp_workspace_bytes(const ToeplitzPlan<T, space::cuda>&, index_t, 
   STRUCTMAT_INSTANTIATE_FAMILY(T, ToeplitzPlan)                                                    \
   template class ToeplitzPlan<T, space::cuda>;                                                     \
   template STRUCTMAT_EXPORT index_t apply_workspace_bytes(const ToeplitzPlan<T, space::cuda>&,     \
-                                                          index_t);                                \
+                                                          index_t, index_t);                       \
   template STRUCTMAT_EXPORT index_t apply_vjp_workspace_bytes(const ToeplitzPlan<T, space::cuda>&, \
                                                               index_t, index_t);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
