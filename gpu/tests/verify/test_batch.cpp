@@ -82,8 +82,8 @@ verify::Options asking(Order order) {
 
 TEMPLATE_TEST_CASE("profiles of a batch are those of the host", "[verify_batch]", float, double,
                    std::complex<float>, std::complex<double>) {
-  const index_t n = quick() ? 19 : 130;
-  compare(mixers<TestType>(2, n, {3, 2}, 1), {});
+  const index_t n = quick() ? 34 : 130;
+  compare(mixers<TestType>(quick() ? 1 : 2, n, {3, 2}, 1), {});
   compare(mixers<TestType>(1, n, {3, 2}, 2), asking({3, 2}));
   if (quick()) return;
   compare(mixers<TestType>(1, n, {4, 2}, 3), asking({3, 5}));
@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("profiles of a batch are those of the host", "[verify_batch]"
 }
 
 TEST_CASE("a spoiled entry is found, in the matrix that has it", "[verify_batch]") {
-  const index_t n = quick() ? 22 : 256, batch = quick() ? 3 : 32, bad = batch - 2;
+  const index_t n = quick() ? 36 : 256, batch = quick() ? 3 : 32, bad = batch - 2;
   auto m = mixers<double>(batch, n, {4, 4}, 7);
   m(bad, n - 5, 7) += 1e-3;
   const auto there = to_device(m);
