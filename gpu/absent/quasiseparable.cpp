@@ -1,18 +1,28 @@
 #include "absent.hpp"
+#include "core/instantiate.hpp"
 #include "structmat/quasiseparable/apply.hpp"
 
 namespace structmat {
 
-template <RealScalar T, class K>
-requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) index_t
-    apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>&, index_t) {
+template <Scalar T, transition::Uniform K>
+index_t apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>&, index_t) {
   absent("quasiseparable::apply_workspace_bytes");
 }
 
-template <RealScalar T, class K>
-requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) void apply(
-    const exec::cuda&, const QuasiseparableView<T, K, space::cuda>&, Op,
-    View<const T, 3, space::cuda>, View<T, 3, space::cuda>) {
+template <Scalar T, transition::Uniform K>
+void apply(const exec::cuda&, const QuasiseparableView<T, K, space::cuda>&, Op,
+           View<const T, 3, space::cuda>, View<T, 3, space::cuda>) {
+  absent("quasiseparable::apply");
+}
+
+template <Scalar T>
+index_t apply_workspace_bytes(const Quasiseparable<T, transition::Block, space::cuda>&, index_t) {
+  absent("quasiseparable::apply_workspace_bytes");
+}
+
+template <Scalar T>
+void apply(const exec::cuda&, const Quasiseparable<T, transition::Block, space::cuda>&, Op,
+           View<const T, 3, space::cuda>, View<T, 3, space::cuda>) {
   absent("quasiseparable::apply");
 }
 
@@ -22,10 +32,14 @@ requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diag
   template STRUCTMAT_EXPORT void apply(                                                \
       const exec::cuda&, const QuasiseparableView<T, transition::K, space::cuda>&, Op, \
       View<const T, 3, space::cuda>, View<T, 3, space::cuda>);
-STRUCTMAT_INSTANTIATE(float, Scalar)
-STRUCTMAT_INSTANTIATE(float, Diagonal)
-STRUCTMAT_INSTANTIATE(double, Scalar)
-STRUCTMAT_INSTANTIATE(double, Diagonal)
-#undef STRUCTMAT_INSTANTIATE
+STRUCTMAT_FOR_SCALARS_AND_KINDS(STRUCTMAT_INSTANTIATE)
+
+#define STRUCTMAT_INSTANTIATE_BLOCK(T)                                                 \
+  template STRUCTMAT_EXPORT index_t apply_workspace_bytes(                             \
+      const Quasiseparable<T, transition::Block, space::cuda>&, index_t);              \
+  template STRUCTMAT_EXPORT void apply(                                                \
+      const exec::cuda&, const Quasiseparable<T, transition::Block, space::cuda>&, Op, \
+      View<const T, 3, space::cuda>, View<T, 3, space::cuda>);
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE_BLOCK)
 
 }  // namespace structmat

@@ -1,12 +1,17 @@
-// Cauchy products pair by pair, and sums over conjugate pairs, on one device.
+// Cauchy products pair by pair, sums over conjugate pairs, and many small systems, on one device.
+#include <cublas_v2.h>
+
 #include <cmath>
 #include <complex>
+#include <vector>
 
 #include "bench/measure.hpp"
 #include "core/launch.cuh"
 #include "structmat/cauchy/apply.hpp"
 #include "structmat/cauchy/apply_vjp.hpp"
 #include "structmat/cauchy/conjugate_sums.hpp"
+#include "structmat/cauchy/solve.hpp"
+#include "structmat/toeplitz/solve.hpp"
 
 using namespace structmat;
 using namespace structmat::bench;
@@ -134,6 +139,130 @@ void add_sums(Context& c, std::vector<Row>& rows, index_t batch, index_t pairs, 
   gradient(true);
 }
 
+/// Batched dense LU of cuBLAS on these matrices, (batch, n, n), with one right-hand side.
+template <class T>
+class DensePeer {
+ public:
+  DensePeer(const Array<T, 3>& dense, cudaStream_t stream)
+      : n_(static_cast<int>(dense.extent(1))),
+        batch_(static_cast<int>(dense.extent(0))),
+        given_(to_device(dense)),
+        work_(dense.extents()),
+        right_({batch_, n_}),
+        pivots_({index_t{batch_} * n_}),
+        info_({batch_}),
+        stream_(stream) {
+    cublasCreate(&handle_);
+    cublasSetStream(handle_, stream);
+    Array<T*, 1> matrices({batch_}), vectors({batch_});
+    for (int b = 0; b < batch_; ++b) {
+      matrices(b) = work_.data() + index_t{b} * n_ * n_;
+      vectors(b) = right_.data() + index_t{b} * n_;
+    }
+    matrices_ = to_device(matrices);
+    vectors_ = to_device(vectors);
+  }
+  ~DensePeer() { cublasDestroy(handle_); }
+
+  /// Copy, factorisation, substitution.
+  void operator()() {
+    cudaMemcpyAsync(work_.data(), given_.data(), given_.size() * sizeof(T),
+                    cudaMemcpyDeviceToDevice, stream_);
+    int status = 0;
+    const auto run = [&](auto factor, auto solve, auto element) {
+      using E = decltype(element);
+      const auto matrices = reinterpret_cast<E**>(matrices_.data());
+      check(factor(handle_, n_, matrices, n_, pivots_.data(), info_.data(), batch_));
+      check(solve(handle_, CUBLAS_OP_T, n_, 1, matrices, n_, pivots_.data(),
+                  reinterpret_cast<E**>(vectors_.data()), n_, &status, batch_));
+    };
+    if constexpr (std::is_same_v<T, float>)
+      run(cublasSgetrfBatched, cublasSgetrsBatched, float{});
+    else if constexpr (std::is_same_v<T, double>)
+      run(cublasDgetrfBatched, cublasDgetrsBatched, double{});
+    else
+      run(cublasZgetrfBatched, cublasZgetrsBatched, cuDoubleComplex{});
+  }
+
+ private:
+  static void check(cublasStatus_t status) {
+    if (status != CUBLAS_STATUS_SUCCESS)
+      throw BackendError("bench", "cuBLAS", int(status), cublasGetStatusString(status));
+  }
+
+  int n_, batch_;
+  Array<T, 3, space::cuda> given_, work_;
+  Array<T, 2, space::cuda> right_;
+  Array<int, 1, space::cuda> pivots_, info_;
+  Array<T*, 1, space::cuda> matrices_, vectors_;
+  cudaStream_t stream_;
+  cublasHandle_t handle_ = nullptr;
+};
+
+/// ||b - A x|| / (||A||_F ||x||) of batch entry 0.
+template <Scalar T>
+double residual(const Array<T, 3>& dense, const Array<T, 3>& b, const Array<T, 3>& x) {
+  double of_residual = 0, of_a = 0, of_x = 0;
+  for (index_t i = 0; i < x.extent(1); ++i) {
+    std::complex<double> sum(b(0, i, 0));
+    of_x += std::norm(std::complex<double>(x(0, i, 0)));
+    for (index_t j = 0; j < x.extent(1); ++j) {
+      sum -= std::complex<double>(dense(0, i, j)) * std::complex<double>(x(0, j, 0));
+      of_a += std::norm(std::complex<double>(dense(0, i, j)));
+    }
+    of_residual += std::norm(sum);
+  }
+  return std::sqrt(of_residual / (of_a * of_x));
+}
+
+template <class M, class T = typename M::value_type, class There>
+void add_systems(Context& c, std::vector<Row>& rows, const std::string& name, const M& host,
+                 const There& m) {
+  const index_t n = host.rows(), batch = host.batch();
+  const auto dense = host.to_dense();
+  const auto b = random<T, 3>({batch, n, 1}, 5);
+  Array<T, 3, space::cuda> x({batch, n, 1});
+  Array<PivotStatus, 1, space::cuda> status({batch});
+  Bytes workspace({solve_workspace_bytes(m, 1)});
+  DensePeer<T> peer(dense, c.stream());
+  Row row;
+  row.name = name + " n=" + std::to_string(n) + " batch=" + std::to_string(batch);
+  row.ours_ms = c.time_graph(2, [&](int) {
+    solve(exec::cuda{c.stream(), workspace}, m, Op::none, b.view(), x.view(), status.view());
+  });
+  row.peer = "cuBLAS getrfBatched, getrsBatched";
+  row.peer_ms = c.time_calls([&] { peer(); }, 3);
+  row.error = residual(dense, to_host(b), to_host(x));
+  rows.push_back(row);
+}
+
+template <Scalar T>
+void add_cauchy_systems(Context& c, std::vector<Row>& rows, const char* type, index_t n,
+                        index_t batch) {
+  CauchyLike<T> m(n, n, 2, batch);
+  const auto g = to_host(random<T, 3>({batch, n, 2}, 3)),
+             h = to_host(random<T, 3>({batch, n, 2}, 4));
+  std::copy(g.begin(), g.end(), m.g.begin());
+  std::copy(h.begin(), h.end(), m.h.begin());
+  for (index_t b = 0; b < batch; ++b) {
+    for (index_t i = 0; i < n; ++i) m.s(b, i) = T(double(i)), m.t(b, i) = T(double(i) + 0.5);
+  }
+  const auto there = to_device(m);
+  add_systems(c, rows, std::string("Cauchy-like solve, order 2, ") + type, m, there.view());
+}
+
+template <Scalar T>
+void add_toeplitz_systems(Context& c, std::vector<Row>& rows, const char* type, index_t n,
+                          index_t batch) {
+  Toeplitz<T> m(n, n, batch);
+  const auto lags = to_host(random<T, 2>({batch, 2 * n - 1}, 6));
+  std::copy(lags.begin(), lags.end(), m.lags.begin());
+  Toeplitz<T, space::cuda> there;
+  there.lags = to_device(m.lags);
+  there.row_count = there.col_count = n;
+  add_systems(c, rows, std::string("Toeplitz solve ") + type, m, there.view());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -148,6 +277,13 @@ int main(int argc, char** argv) {
     add_sums<float>(c, rows, 1024, 32, 16384, "c64", 0.5);
     add_sums<float>(c, rows, 1024, 64, 16384, "c64", 0.5);
     add_sums<double>(c, rows, 256, 32, 16384, "c128", std::nullopt);
+    add_cauchy_systems<double>(c, rows, "fp64", 32, 1024);
+    add_cauchy_systems<double>(c, rows, "fp64", 128, 1024);
+    add_cauchy_systems<float>(c, rows, "fp32", 128, 1024);
+    add_cauchy_systems<double>(c, rows, "fp64", 512, 64);
+    add_cauchy_systems<std::complex<double>>(c, rows, "c128", 128, 256);
+    add_toeplitz_systems<double>(c, rows, "fp64", 64, 1024);
+    add_toeplitz_systems<double>(c, rows, "fp64", 256, 256);
     add_product<float>(c, rows, "fp32", 1'000'000, 1, 0.5 / special_rate);
     add_product<double>(c, rows, "fp64", 1'000'000, 1, 5 / double_rate);
   });

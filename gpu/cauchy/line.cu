@@ -63,7 +63,7 @@ void enqueue_cross(const Crossing<R>& m, int processors, cudaStream_t stream) {
 template <class R>
 Line<R>::Line(const Strided<const R, 2>& s, const Strided<const R, 2>& t, index_t trees, index_t m,
               index_t n, double tolerance, Coincidence coincidence, cudaStream_t stream)
-    : trees_(trees), rows_(s, trees, m, "s", stream), cols_(t, trees, n, "t", stream) {
+    : rows_(s, trees, m, "s", stream), cols_(t, trees, n, "t", stream) {
   namespace rules = structmat::cauchy::line_rules;
   const bool coincide = check_coincidence(rows_.view(), cols_.view(), coincidence, stream);
   if (trees == 0 || m == 0 || n == 0) return;
@@ -75,7 +75,7 @@ Line<R>::Line(const Strided<const R, 2>& s, const Strided<const R, 2>& t, index_
   Array<R, 2> from_moments({order, order}), from_values({order, order});
   for (index_t k = 0; k < order; ++k) {
     const double angle = M_PI * (static_cast<double>(k) + 0.5) / static_cast<double>(order);
-    points(k) = static_cast<R>(std::cos(angle));
+    points(k) = static_cast<R>(1 + std::cos(angle));
     for (index_t l = 0; l < order; ++l) {
       const double value =
           std::cos(static_cast<double>(l) * angle) * (l == 0 ? 1 : 2) / static_cast<double>(order);
@@ -91,7 +91,7 @@ template <class R>
 PassMemory<R> Line<R>::take(Workspace& workspace, index_t columns) const {
   const TreeView<R> rows = rows_.view(), cols = cols_.view();
   const ListsView by_row = lists_.by_row.view(), by_col = lists_.by_col.view();
-  const index_t all = trees_ * columns, nodes = std::max(rows.n, cols.n),
+  const index_t all = rows.trees * columns, nodes = std::max(rows.n, cols.n),
                 cells = std::max(rows.cells(), cols.cells());
   PassMemory<R> memory{};
   memory.charges = workspace.take<R>(all * nodes);

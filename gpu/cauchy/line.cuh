@@ -11,10 +11,10 @@ namespace structmat::gpu::line {
 /// What one pass over the trees needs beside the plan.
 template <class R>
 struct PassMemory {
-  R* charges;       // (trees, columns, sources), in ascending order of nodes: in
-  R* sums;          // (trees, columns, targets), the same: out
-  R* proxies;       // (trees, columns, cells of sources, order)
-  R* coefficients;  // (trees, columns, cells of targets, order)
+  R* charges;       // (columns, trees, sources), in ascending order of nodes: in
+  R* sums;          // (columns, trees, targets), the same: out
+  R* proxies;       // (columns, trees, cells of sources, order)
+  R* coefficients;  // (columns, trees, cells of targets, order)
   R* far;           // (far units, columns, order)
   R* near;          // (near units, columns, leaf_size)
 };
@@ -28,7 +28,6 @@ class Line {
   Line(const Strided<const R, 2>& s, const Strided<const R, 2>& t, index_t trees, index_t m,
        index_t n, double tolerance, Coincidence coincidence, cudaStream_t stream);
 
-  index_t trees() const { return trees_; }
   /// Of rows, or exchanged.
   TreeView<R> targets(bool exchanged) const { return (exchanged ? cols_ : rows_).view(); }
   TreeView<R> sources(bool exchanged) const { return targets(!exchanged); }
@@ -42,11 +41,10 @@ class Line {
                cudaStream_t stream) const;
 
  private:
-  index_t trees_ = 0;
   int order_ = 0;
   Trees<R> rows_, cols_;
   BothLists lists_;
-  Array<R, 1, space::cuda> points_;                      // zeros of T_order
+  Array<R, 1, space::cuda> points_;                      // 1 + zeros of T_order
   Array<R, 2, space::cuda> from_moments_, from_values_;  // T_m(point) (m = 0: 1, others: 2) / order
 };
 

@@ -52,8 +52,9 @@ struct Round {
 
 template <class R>
 __device__ rules::Decision decision(const Round<R>& m, Pair pair) {
-  return rules::decide(m.rows.intervals[pair.row], m.rows.cell(pair.row).leaf,
-                       m.cols.intervals[pair.col], m.cols.cell(pair.col).leaf, m.opening);
+  return rules::decide(m.rows.intervals[pair.row], m.rows.is_leaf(m.rows.cell(pair.row)),
+                       m.cols.intervals[pair.col], m.cols.is_leaf(m.cols.cell(pair.col)),
+                       m.opening);
 }
 
 template <class R>
@@ -88,9 +89,8 @@ __device__ bool is_wide(const Round<R>& m, Pair pair) {
   // Cells that are not apart are leaves, or one of them is a single node.
   const auto wide = [](const TreeView<R>& tree, index_t id) {
     const auto cell = tree.cell(id);
-    const index_t local = id - cell.tree * tree.cells();
-    return !cell.leaf ||
-           tree.wide[cell.tree * (tree.first_leaf() + 1) + local - tree.first_leaf()] != 0;
+    return !tree.is_leaf(cell) ||
+           tree.wide[cell.tree * (tree.first_leaf() + 1) + cell.local - tree.first_leaf()] != 0;
   };
   return m.coincide || wide(m.rows, pair.row) || wide(m.cols, pair.col);
 }
@@ -108,10 +108,12 @@ __global__ void divide_pairs(const __grid_constant__ Round<R> m) {
     const rules::Decision d = decision(m, pair);
     const std::uint64_t place = m.places[k];
     if (d.step == rules::Step::taken) {
-      const auto row = m.rows.cell(pair.row), col = m.cols.cell(pair.col);
-      m.taken[place & 0xffffffffu] = {
-          pair.row, pair.col, d.row_apart && (!row.leaf || row.size > m.order),
-          d.col_apart && (!col.leaf || col.size > m.order), is_wide(m, pair)};
+      const auto worth = [&](const TreeView<R>& tree, index_t id) {
+        const auto cell = tree.cell(id);
+        return !tree.is_leaf(cell) || cell.size() > m.order;
+      };
+      m.taken[place & 0xffffffffu] = {pair.row, pair.col, d.row_apart && worth(m.rows, pair.row),
+                                      d.col_apart && worth(m.cols, pair.col), is_wide(m, pair)};
     } else if (d.step != rules::Step::none) {
       Pair* const next = m.next + (place >> count_bits);
       for (int i = 0; i < 2; ++i) {
@@ -207,6 +209,8 @@ index_t divide(Round<R> round, Growing<TakenPair>& taken, Scratch& scratch, int 
 struct Grouping {
   const TakenPair* pairs;
   index_t count, cells;  // of targets, in all trees
+  Shape sources;
+  int order;
   bool by_row;
   std::uint64_t* keys;
   index_t* numbers;
@@ -230,8 +234,10 @@ __global__ void write_terms(const __grid_constant__ Grouping g) {
   for (index_t k = first_thread(); k < g.count; k += thread_count()) {
     const TakenPair pair = g.pairs[g.numbers[k]];
     const bool proxies = g.by_row ? pair.col_proxies : pair.row_proxies;
-    g.terms[k] = {g.by_row ? pair.col : pair.row, static_cast<std::int16_t>(proxies),
-                  static_cast<std::int16_t>(pair.wide)};
+    const std::int32_t source = g.by_row ? pair.col : pair.row;
+    const auto cell = g.sources.cell(source);
+    g.terms[k] = {proxies ? index_t{source} * g.order : cell.begin, source,
+                  static_cast<std::int16_t>(proxies ? g.order : cell.size()), proxies, pair.wide};
   }
 }
 
@@ -309,7 +315,7 @@ template <class R>
 BothLists make_lists(const TreeView<R>& rows, const TreeView<R>& cols, double opening, int order,
                      bool coincide, cudaStream_t stream) {
   const int processors = multiprocessors(operation);
-  const index_t row_cells = rows.trees * rows.cells(), col_cells = cols.trees * cols.cells();
+  const index_t row_cells = rows.all_cells(), col_cells = cols.all_cells();
   require_small(row_cells, "cells of rows");
   require_small(col_cells, "cells of columns");
   Scratch scratch;
@@ -323,9 +329,11 @@ BothLists make_lists(const TreeView<R>& rows, const TreeView<R>& cols, double op
   Grouping grouping{};
   grouping.count = divide(round, taken, scratch, processors, stream);
   grouping.pairs = taken.data();
+  grouping.order = order;
   const auto grouped = [&](bool by_row) {
     grouping.by_row = by_row;
     grouping.cells = by_row ? row_cells : col_cells;
+    grouping.sources = by_row ? static_cast<const Shape&>(cols) : rows;
     return group(grouping, scratch, processors, stream);
   };
   BothLists lists;

@@ -6,11 +6,12 @@
 
 namespace structmat::gpu::line {
 
-/// What a cell of targets takes from a cell of sources (counted through all trees).
+/// What a cell of targets takes from a cell of sources: proxies or, in a leaf, nodes.
 struct Term {
-  std::int32_t source;
-  std::int16_t proxies;  // those of the source, instead of its nodes
-  std::int16_t wide;     // reciprocals with care
+  index_t first;        // of the nodes or proxies, counted through all trees
+  std::int32_t source;  // the cell
+  std::int16_t count;
+  bool proxies, wide;  // wide: reciprocals with care
 };
 
 /// A few terms of one cell of targets: what one warp sums.

@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "cauchy/coincidence.cuh"
 #include "structmat/core/scalar.hpp"
 
 namespace structmat::gpu::line {
@@ -49,6 +50,18 @@ __global__ void number_nodes(const __grid_constant__ Preparation<R> p) {
   }
 }
 
+struct Inversion {
+  const index_t* order;
+  index_t* rank;
+  index_t trees, n;
+};
+__global__ void invert_order(const __grid_constant__ Inversion m) {
+  for (index_t k = first_thread(); k < m.trees * m.n; k += thread_count()) {
+    const index_t base = k / m.n * m.n;
+    m.rank[base + m.order[k]] = k - base;
+  }
+}
+
 template <class R>
 struct Measurement {
   TreeView<R> tree;
@@ -59,23 +72,19 @@ struct Measurement {
 template <class R>
 __global__ void measure_cells(const __grid_constant__ Measurement<R> m) {
   const TreeView<R>& tree = m.tree;
-  for (index_t id = first_thread(); id < tree.trees * tree.cells(); id += thread_count()) {
-    const index_t t = id / tree.cells(), local = id - t * tree.cells();
-    const int level = tree.level_of(local);
-    const index_t c = local + 1 - (index_t{1} << level);
-    const index_t begin = tree.n * c >> level, end = tree.n * (c + 1) >> level;
-    const R* nodes = tree.nodes + t * tree.n;
-    Interval<R> v{nodes[begin], nodes[end - 1], 0, 0};
-    v.center = v.low / 2 + v.high / 2;
-    v.half = max(v.high - v.center, v.center - v.low);
+  for (index_t id = first_thread(); id < tree.all_cells(); id += thread_count()) {
+    const auto cell = tree.cell(id);
+    const R* const nodes = tree.nodes;
+    Interval<R> v{nodes[cell.begin], nodes[cell.end - 1], 0};
+    v.half = (v.high - v.low) / 2;
     m.intervals[id] = v;
-    if (level != tree.depth) continue;
+    if (!tree.is_leaf(cell)) continue;
     bool wide = false;
-    for (index_t i = begin; i < end; ++i) {
+    for (index_t i = cell.begin; i < cell.end; ++i) {
       const R size = fabs(nodes[i]);
       wide |= size != 0 && !(size >= least_node<R> && size <= most_node<R>);
     }
-    m.wide[t * (index_t{1} << level) + c] = wide ? 1 : 0;
+    m.wide[cell.tree * (tree.first_leaf() + 1) + cell.local - tree.first_leaf()] = wide ? 1 : 0;
   }
 }
 
@@ -102,7 +111,7 @@ struct Comparison {
 
 template <class R>
 __global__ void find_coincidences(const __grid_constant__ Comparison<R> p) {
-  for (index_t k = first_thread(); k < p.s.trees * p.s.n; k += thread_count()) {
+  for (index_t k = first_thread(); k < p.s.all_nodes(); k += thread_count()) {
     const index_t tree = k / p.s.n;
     const R* const t = p.t.nodes + tree * p.t.n;
     const index_t at = lower_bound(t, p.t.n, p.s.nodes[k]);
@@ -146,7 +155,7 @@ Array<long long, 1, space::cuda> nothing_found(index_t count) {
 template <class R>
 Trees<R>::Trees(const Strided<const R, 2>& nodes, index_t trees, index_t n, const char* name,
                 cudaStream_t stream)
-    : trees_(trees), n_(n) {
+    : shape_{trees, n, 0} {
   if (trees == 0 || n == 0) return;
   const int processors = multiprocessors(operation);
   Array<R, 2, space::cuda> keys({trees, n}, uninitialized);
@@ -167,10 +176,14 @@ Trees<R>::Trees(const Strided<const R, 2>& nodes, index_t trees, index_t n, cons
                 order_.data() + b * n, n, scratch, stream);
   }
 
-  while ((n >> depth_) >= leaf_size) ++depth_;
-  const index_t cells = view().cells();
+  rank_ = Array<index_t, 2, space::cuda>({trees, n}, uninitialized);
+  launch(operation, invert_order, persistent_blocks(trees * n, threads, processors), threads,
+         stream, {order_.data(), rank_.data(), trees, n});
+
+  while ((n >> shape_.depth) >= leaf_size) ++shape_.depth;
+  const index_t cells = shape_.cells();
   intervals_ = Array<Interval<R>, 2, space::cuda>({trees, cells}, uninitialized);
-  wide_ = Array<std::uint8_t, 2, space::cuda>({trees, index_t{1} << depth_}, uninitialized);
+  wide_ = Array<std::uint8_t, 2, space::cuda>({trees, index_t{1} << shape_.depth}, uninitialized);
   launch(operation, measure_cells<R>, persistent_blocks(trees * cells, threads, processors),
          threads, stream, {view(), intervals_.data(), wide_.data()});
   check(cudaStreamSynchronize(stream), operation);
@@ -182,7 +195,7 @@ bool check_coincidence(const TreeView<R>& s, const TreeView<R>& t, Coincidence c
   if (s.trees == 0 || s.n == 0 || t.n == 0) return false;
   const int processors = multiprocessors(operation);
   auto found = nothing_found(s.trees);
-  launch(operation, find_coincidences<R>, persistent_blocks(s.trees * s.n, threads, processors),
+  launch(operation, find_coincidences<R>, persistent_blocks(s.all_nodes(), threads, processors),
          threads, stream, {s, t, found.data()});
   const auto least = fetched(found, stream);
   const auto* const first =
@@ -194,8 +207,7 @@ bool check_coincidence(const TreeView<R>& s, const TreeView<R>& t, Coincidence c
   launch(operation, find_partner<R>, persistent_blocks(s.n, threads, processors), threads, stream,
          {s, t, tree, i, j.data()});
   check(cudaStreamSynchronize(stream), operation);
-  throw DomainError(std::string(operation) + ": s_" + std::to_string(i) + " equals t_" +
-                    std::to_string(to_host(j)(0)) + " in batch entry " + std::to_string(tree));
+  throw_coincidence(operation, i, to_host(j)(0), tree);
 }
 
 #define STRUCTMAT_INSTANTIATE(R)                                                          \

@@ -11,44 +11,47 @@ namespace structmat::gpu::line {
 /// Most nodes of a leaf: two for each lane of a warp.
 inline constexpr int leaf_size = 64;
 
-/// The nodes of a cell fill [low, high], which lies in an interval around a number of the type that
-/// holds them.
+/// The nodes of a cell fill [low, high]; half = (high - low) / 2.
 template <class R>
 struct Interval {
-  R low, high, center, half;
+  R low, high, half;
 };
 
 /// Several trees of one shape. Cell i of a tree has the children 2 i + 1 and 2 i + 2, each with half
-/// of its nodes: where the cells of a level begin follows from their numbers. Cells of all trees are
-/// counted through.
-template <class R>
-struct TreeView {
-  const R* nodes;                // (trees, n), ascending
-  const index_t* order;          // (trees, n): numbers of the nodes as given
-  const Interval<R>* intervals;  // (trees, cells)
-  const std::uint8_t* wide;  // (trees, leaves): may differences with such nodes leave the range?
-  index_t trees, n;
-  int depth;
+/// of its nodes: where the cells of a level begin follows from their numbers. Nodes and cells of all
+/// trees are counted through.
+struct Shape {
+  index_t trees = 0, n = 0;
+  int depth = 0;
 
   __host__ __device__ index_t cells() const { return (index_t{2} << depth) - 1; }
   __host__ __device__ index_t first_leaf() const { return (index_t{1} << depth) - 1; }
+  __host__ __device__ index_t all_nodes() const { return trees * n; }
+  __host__ __device__ index_t all_cells() const { return trees * cells(); }
 
   struct Cell {
-    index_t tree, begin;  // the first of its nodes, within the tree
-    int size;
-    bool leaf;
+    index_t tree, local;  // number in the tree
+    int level;
+    index_t begin, end;  // of its nodes
+
+    __host__ __device__ int size() const { return static_cast<int>(end - begin); }  // of a leaf
   };
-  /// `level` of cell `local` of a tree.
-  static __device__ int level_of(index_t local) { return 63 - __clzll(local + 1); }
-  /// Its size is exact in leaves, and otherwise that of a leaf or more.
   __device__ Cell cell(index_t id) const {
     const index_t tree = id / cells(), local = id - tree * cells();
-    const int level = level_of(local);
-    const index_t c = local + 1 - (index_t{1} << level);
-    const index_t begin = n * c >> level, end = n * (c + 1) >> level;
-    return {tree, begin, static_cast<int>(end - begin < leaf_size ? end - begin : leaf_size),
-            level == depth};
+    const int level = 63 - __clzll(local + 1);
+    const index_t c = local + 1 - (index_t{1} << level), base = tree * n;
+    return {tree, local, level, base + (n * c >> level), base + (n * (c + 1) >> level)};
   }
+  __device__ bool is_leaf(const Cell& cell) const { return cell.level == depth; }
+};
+
+template <class R>
+struct TreeView : Shape {
+  const R* nodes;                // (trees, n), ascending
+  const index_t* order;          // (trees, n): numbers of the nodes as given
+  const index_t* rank;           // (trees, n): its inverse, places of the nodes
+  const Interval<R>* intervals;  // (trees, cells)
+  const std::uint8_t* wide;  // (trees, leaves): may differences with such nodes leave the range?
 };
 
 /// Owns them.
@@ -64,14 +67,13 @@ class Trees {
         cudaStream_t stream);
 
   TreeView<R> view() const {
-    return {nodes_.data(), order_.data(), intervals_.data(), wide_.data(), trees_, n_, depth_};
+    return {shape_, nodes_.data(), order_.data(), rank_.data(), intervals_.data(), wide_.data()};
   }
 
  private:
-  index_t trees_ = 0, n_ = 0;
-  int depth_ = 0;
+  Shape shape_;
   Array<R, 2, space::cuda> nodes_;
-  Array<index_t, 2, space::cuda> order_;
+  Array<index_t, 2, space::cuda> order_, rank_;
   Array<Interval<R>, 2, space::cuda> intervals_;
   Array<std::uint8_t, 2, space::cuda> wide_;
 };

@@ -36,4 +36,28 @@ __device__ T gaussian(std::uint64_t seed, std::uint64_t i) {
   }
 }
 
+template <class T>
+struct Gaussians {
+  T* to;
+  index_t count;
+  std::uint64_t seed;
+};
+inline constexpr int gaussian_threads = 256;
+template <class T>
+__global__ void gaussian_kernel(const __grid_constant__ Gaussians<T> p) {
+  for (index_t i = index_t{blockIdx.x} * gaussian_threads + threadIdx.x; i < p.count;
+       i += index_t{gridDim.x} * gaussian_threads) {
+    p.to[i] = gaussian<T>(p.seed, static_cast<std::uint64_t>(i));
+  }
+}
+
+/// Elements 0 to count - 1 of stream `seed`.
+template <class T>
+void fill_gaussian(const char* operation, T* to, index_t count, std::uint64_t seed, int processors,
+                   cudaStream_t stream) {
+  if (count == 0) return;
+  launch(operation, gaussian_kernel<T>, persistent_blocks(count, gaussian_threads, processors),
+         gaussian_threads, stream, Gaussians<T>{to, count, seed});
+}
+
 }  // namespace structmat::gpu

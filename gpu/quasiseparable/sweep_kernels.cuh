@@ -2,27 +2,17 @@
 /// Kernels of the sweep over dense triangles: what is small is done by one block for each triangle.
 #pragma once
 
-#include "core/random.cuh"
+#include <algorithm>
+
 #include "core/shared.cuh"
 #include "dense/qr.cuh"
 
 namespace structmat::quasiseparable {
 
+/// The most threads of a block of those kernels; a warp more for every two columns, up to that.
 inline constexpr int sweep_threads = 1024, tile_threads = 512, plain_threads = 256;
-
-/// Random numbers for sketches, one a thread.
-template <class D>
-struct Probes {
-  D* to;
-  index_t count;
-  std::uint64_t seed;
-};
-template <class D>
-__global__ void probes_kernel(const __grid_constant__ Probes<D> p) {
-  for (index_t i = index_t{blockIdx.x} * plain_threads + threadIdx.x; i < p.count;
-       i += index_t{gridDim.x} * plain_threads) {
-    p.to[i] = gpu::gaussian<D>(p.seed, static_cast<std::uint64_t>(i));
-  }
+inline unsigned threads_for(index_t columns, index_t most) {
+  return static_cast<unsigned>(std::clamp<index_t>((columns + 1) / 2 * 32, 32, most));
 }
 
 /// Q of the sum of `parts` matrices rows x columns, rows >= columns, one behind the other.
@@ -41,10 +31,11 @@ template <class D>
 __global__ void __launch_bounds__(sweep_threads)
     orthonormalise_kernel(const __grid_constant__ Orthonormalise<D> p) {
   const auto& side = p.side[blockIdx.x];
-  const int rows = side.rows, columns = side.columns, size = rows * columns;
+  const int rows = side.rows, columns = side.columns, size = rows * columns,
+            threads = static_cast<int>(blockDim.x);
   D* const diagonal = gpu::dynamic_shared<D>();
   D* const work = p.in_shared ? diagonal + columns : side.q;
-  for (int i = static_cast<int>(threadIdx.x); i < size; i += sweep_threads) {
+  for (int i = static_cast<int>(threadIdx.x); i < size; i += threads) {
     D sum{};
     for (index_t c = 0; c < side.count; ++c) sum += side.parts[c * size + i];
     work[i] = sum;
@@ -54,7 +45,7 @@ __global__ void __launch_bounds__(sweep_threads)
   gpu::block_qr(work, rows, rows, columns, columns, diagonal);
   gpu::block_form_q(work, rows, rows, columns);
   if (!p.in_shared) return;
-  for (int i = static_cast<int>(threadIdx.x); i < size; i += sweep_threads) side.q[i] = work[i];
+  for (int i = static_cast<int>(threadIdx.x); i < size; i += threads) side.q[i] = work[i];
 }
 
 /// R factors of tiles of rows, one a block, written one below the other.
@@ -76,21 +67,21 @@ __global__ void __launch_bounds__(tile_threads) tiles_kernel(const __grid_consta
   const bool second = static_cast<int>(blockIdx.x) >= p.side[0].count;
   const auto& side = p.side[second];
   const int tile = static_cast<int>(blockIdx.x) - (second ? p.side[0].count : 0),
-            columns = side.columns;
+            columns = side.columns, threads = static_cast<int>(blockDim.x);
   const index_t begin = index_t{tile} * side.tile;
   const int rows = static_cast<int>(begin + side.tile < side.rows ? side.tile : side.rows - begin);
   D* const diagonal = gpu::dynamic_shared<D>();
   D* const work =
       p.scratch == nullptr ? diagonal + columns : p.scratch + blockIdx.x * p.scratch_stride;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  for (int c = warp; c < columns; c += tile_threads / 32) {
+  for (int c = warp; c < columns; c += threads / 32) {
     for (int i = lane; i < rows; i += 32) work[c * rows + i] = side.from[begin + i + c * side.ld];
   }
   __syncthreads();
   const int steps = rows < columns ? rows : columns;
   gpu::block_qr(work, rows, rows, columns, steps, diagonal);
   const index_t ld = index_t{side.count} * columns;
-  for (int c = warp; c < columns; c += tile_threads / 32) {
+  for (int c = warp; c < columns; c += threads / 32) {
     for (int i = lane; i < columns; i += 32) {
       D r{};
       if (i < c && i < steps) r = work[c * rows + i];
@@ -128,14 +119,15 @@ __global__ void squares_kernel(const __grid_constant__ Squares<D> p) {
   if (threadIdx.x == 0) p.out[blockIdx.x] = sum;
 }
 
-/// The singular value decomposition R = U S V^H of a triangle: R^H = V S U^H, of which one-sided Jacobi
-/// rotations give the columns of V S.
+/// The singular value decomposition R = U S V^H of a square or wide matrix: R^H = V S U^H, of which
+/// one-sided Jacobi rotations give the columns of V S.
 template <class D>
-struct TriangleSvd {
+struct SmallSvd {
   struct Side {
-    const D* r;  ///< columns x columns
-    int columns;
-    D* work;  ///< the same; not used in shared memory
+    const D* r;  ///< by columns: columns x rows
+    index_t ld;
+    int rows, columns;  ///< of V, rows >= columns
+    D* work;            ///< rows x columns; not used in shared memory
     D* v;
     double* summary;  ///< the sum of `squares`, then the singular values
   };
@@ -146,31 +138,30 @@ struct TriangleSvd {
 };
 template <class D>
 __global__ void __launch_bounds__(sweep_threads)
-    triangle_svd_kernel(const __grid_constant__ TriangleSvd<D> p) {
+    small_svd_kernel(const __grid_constant__ SmallSvd<D> p) {
   using R = gpu::real_of_t<D>;
   const auto& side = p.side[blockIdx.x];
-  const int n = side.columns, warp = static_cast<int>(threadIdx.x) / 32,
-            lane = static_cast<int>(threadIdx.x) % 32;
+  const int m = side.rows, n = side.columns, warp = static_cast<int>(threadIdx.x) / 32,
+            lane = static_cast<int>(threadIdx.x) % 32, threads = static_cast<int>(blockDim.x);
   if (threadIdx.x == 0) {
     double sum = 0;
     for (int i = 0; i < p.squares_count; ++i) sum += p.squares[blockIdx.x * p.squares_count + i];
     side.summary[0] = sum;
   }
   if (n == 0) return;
-  // Pieces of whole numbers first, so that everything is aligned.
   D* const memory = gpu::dynamic_shared<D>();
   D* const work = p.in_shared ? memory : side.work;
-  R* const norms = reinterpret_cast<R*>(memory + (p.in_shared ? n * n : 0));
+  R* const norms = reinterpret_cast<R*>(memory + (p.in_shared ? m * n : 0));
   int* const places = reinterpret_cast<int*>(norms + n);
-  for (int c = warp; c < n; c += sweep_threads / 32) {
-    for (int i = lane; i < n; i += 32) work[i + c * n] = gpu::conjugate(side.r[c + i * n]);
+  for (int i = warp; i < m; i += threads / 32) {
+    for (int c = lane; c < n; c += 32) work[i + c * m] = gpu::conjugate(side.r[c + i * side.ld]);
   }
   __syncthreads();
-  gpu::block_jacobi(work, n, n, n);
-  gpu::block_sort(work, n, n, n, norms, places);
-  for (int c = warp; c < n; c += sweep_threads / 32) {
+  gpu::block_jacobi(work, m, m, n);
+  gpu::block_sort(work, m, m, n, norms, places);
+  for (int c = warp; c < n; c += threads / 32) {
     const R factor = norms[c] > 0 ? 1 / norms[c] : R(0);
-    for (int i = lane; i < n; i += 32) side.v[i + places[c] * n] = work[i + c * n] * factor;
+    for (int i = lane; i < m; i += 32) side.v[i + places[c] * m] = work[i + c * m] * factor;
     if (lane == 0) side.summary[1 + places[c]] = static_cast<double>(norms[c]);
   }
 }

@@ -227,18 +227,24 @@ index_t apply_plan_bytes(const char* operation, const DevicePlanState<T>& plan, 
 template <Scalar T>
 void apply_plan(const char* operation, const exec::cuda& e, const DevicePlanState<T>& plan,
                 device::Action action, View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y,
-                bool add) {
+                bool add, index_t first) {
   using D = gpu::device_scalar_t<T>;
   if (y.empty()) return;
-  if (!plan.twisted) return apply_direct<T>(operation, e, plan.matrix(), action, x, y, add);
   const index_t batch = y.extent(0), k = y.extent(2);
+  const bool shared = plan.batch() == 1;
+  const index_t own = shared ? 0 : first;
+  if (!plan.twisted) {
+    DeviceMatrix<T> m = plan.matrix();
+    m.numbers = m.numbers.slice(0, own, shared ? 1 : own + batch);
+    return apply_direct<T>(operation, e, m, action, x, y, add);
+  }
   const auto& twisted = *plan.twisted;
   const auto spectra = gpu::cut(operation, e.workspace, spectra_layout(plan, k));
-  const bool shared = plan.batch() == 1;
   const device::Input<D> in{gpu::strided(x), x.extent(1), action.conjugated};
-  const device::Output<D> out{gpu::strided(y),       y.extent(1),   action.conjugated, add,
-                              plan.exponents.data(), shared ? 0 : 1};
-  twisted.apply(operation, gpu::stream_of(e), plan.symbol.data(),
+  const device::Output<D> out{
+      gpu::strided(y), y.extent(1), action.conjugated, add, plan.exponents.data() + own,
+      shared ? 0 : 1};
+  twisted.apply(operation, gpu::stream_of(e), plan.symbol.data() + own * twisted.column_numbers(),
                 shared ? 0 : twisted.column_numbers(), action.adjoint, in, out, batch * k, k,
                 spectra.z, twisted.columns_at_once(plan.batch() * k), spectra.library);
 }
@@ -334,9 +340,10 @@ void apply(const exec::cuda& e, const ToeplitzPlan<T, space::cuda>& plan, Op op,
 
 #define STRUCTMAT_INSTANTIATE(T)                                                                   \
   template struct toeplitz::DevicePlanState<T>;                                                    \
-  template void toeplitz::apply_plan(                                                              \
-      const char*, const exec::cuda&, const toeplitz::DevicePlanState<T>&,                         \
-      toeplitz::device::Action, View<const T, 3, space::cuda>, View<T, 3, space::cuda>, bool);     \
+  template void toeplitz::apply_plan(const char*, const exec::cuda&,                               \
+                                     const toeplitz::DevicePlanState<T>&,                          \
+                                     toeplitz::device::Action, View<const T, 3, space::cuda>,      \
+                                     View<T, 3, space::cuda>, bool, index_t);                      \
   template index_t toeplitz::apply_plan_bytes(const char*, const toeplitz::DevicePlanState<T>&,    \
                                               index_t);                                            \
   template class ToeplitzPlan<T, space::cuda>;                                                     \

@@ -29,12 +29,12 @@ struct DevicePlanState {
       exponents;  ///< (batch): lags are 2^exponent times what is in the symbol
 };
 
-/// y := or += action(A) x with a plan's matrix, Hankel's reversal apart. `batch` of the plan and k say
-/// how much workspace there is.
+/// y := or += action(A) x with the matrices first, ... of a plan (all alike if it has one), Hankel's
+/// reversal apart.
 template <Scalar T>
 void apply_plan(const char* operation, const exec::cuda& e, const DevicePlanState<T>& plan,
                 device::Action action, View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y,
-                bool add);
+                bool add, index_t first = 0);
 
 /// Bytes that apply_plan takes.
 template <Scalar T>

@@ -8,7 +8,7 @@
 #include "fft/dft.cuh"
 #include "structmat/core/array.hpp"
 #include "structmat/fft/plan.hpp"
-#include "toeplitz/library_kernel.cuh"
+#include "toeplitz/correlate_kernel.cuh"
 
 namespace structmat::toeplitz {
 
@@ -126,6 +126,91 @@ class Twisted {
         const device::UntwistProblem<D> m{y, z, twist_table(), length_, begin, k, sheet};
         gpu::launch(operation, device::untwist_column<D>, vector_grid(length_), stream, m);
       }
+    }
+  }
+
+  /// How correlate goes through `count` columns of each of some entries.
+  struct Pieces {
+    index_t parts;    ///< sums of an entry, one block: added up in order at the end
+    index_t entries;  ///< entries at once, longer
+    index_t columns;  ///< and columns of each at once
+  };
+  /// They depend on count alone, for the bits of an entry not to depend on others, but for `entries`.
+  Pieces pieces(index_t entries, index_t count) const {
+    if (one_block()) return {std::clamp<index_t>((count + 3) / 4, 1, 128), entries, count};
+    const index_t at_once = columns_at_once(entries * count);
+    const index_t columns = std::min(count, columns_at_once(count));
+    return {1, split() ? std::max<index_t>(1, at_once / std::max<index_t>(1, columns)) : 1,
+            columns};
+  }
+
+  /// Arrays of correlate.
+  struct Spectra {
+    C *u, *v, *sums;
+    void* library;
+  };
+  auto correlate_layout(index_t entries, index_t count) const {
+    return [this, entries, count](gpu::Workspace& w) {
+      const Pieces p = pieces(entries, count);
+      const index_t size = entries * count == 0 ? 0 : column_numbers();
+      const index_t columns = one_block() ? 0 : p.entries * p.columns;
+      Spectra s{};
+      s.u = w.take<C>(columns * size);
+      s.v = w.take<C>(columns * size);
+      s.sums = w.take<C>(p.entries * p.parts * size);
+      s.library = w.take<std::byte>(size == 0 ? 0 : library_bytes());
+      return s;
+    };
+  }
+
+  /// lags(e, i - j) += sum of u_i conj(v_j) over the columns e count, ..., of u and v, for all entries e.
+  /// The pieces are those of the workspace.
+  void correlate(const char* operation, cudaStream_t stream, const device::Input<D>& u,
+                 const device::Input<D>& v, index_t entries, index_t count, index_t k,
+                 gpu::Strided<D, 2> lags, index_t rows, index_t cols, bool conjugated,
+                 const Pieces& p, const Spectra& s) const {
+    const device::LagOutput<D> out{lags,    rows,       cols,
+                                   length_, conjugated, R(1) / static_cast<R>(length_ * sheets)};
+    if (one_block()) {
+      const int n = static_cast<int>(rows_);
+      const device::CorrelateBlockProblem<D> m{u,       v,       row_tables(), s.sums, n,
+                                               entries, p.parts, count,        k};
+      gpu::launch(operation, device::correlate_block<D>, row_grid(entries * p.parts * sheets),
+                  stream, m);
+      const device::FinishBlockProblem<D> f{s.sums, row_tables(), out, n, entries, p.parts};
+      return gpu::launch(operation, device::finish_block<D>, row_grid(entries), stream, f);
+    }
+    for (index_t entry = 0; entry < entries; entry += p.entries) {
+      const index_t now = std::min(p.entries, entries - entry);
+      for (index_t c = 0; c < count; c += p.columns) {
+        const index_t columns = std::min(p.columns, count - c), begin = entry * count + c;
+        const bool last = c + columns == count;
+        if (split()) {
+          spread(operation, stream, u, s.u, begin, now * columns, k);
+          spread(operation, stream, v, s.v, begin, now * columns, k);
+          const device::CorrelateRowsProblem<R> m{
+              s.u, s.v,     s.sums, row_tables(), static_cast<int>(rows_), sheets * columns_,
+              now, columns, c == 0, last};
+          gpu::launch(operation, device::correlate_rows<R>, row_grid(now * sheets * columns_),
+                      stream, m);
+          continue;
+        }
+        for (int sheet = 0; sheet < sheets; ++sheet) {
+          C* const sums = s.sums + sheet * length_;
+          twist<D>(operation, stream, u, 0, s.u, begin, k, sheet);
+          library_.forward(operation, stream, s.library, s.u, s.u);
+          twist<D>(operation, stream, v, 0, s.v, begin, k, sheet);
+          library_.forward(operation, stream, s.library, s.v, s.v);
+          multiply(operation, stream, s.v, s.u, sums, true, c > 0);
+          if (!last) continue;
+          library_.backward(operation, stream, s.library, sums, sums);
+          const device::UntwistLagsProblem<D> m{out, sums, twist_table(), entry, sheet};
+          gpu::launch(operation, device::untwist_lags<D>, vector_grid(length_), stream, m);
+        }
+      }
+      if (!split()) continue;
+      const device::GatherLagsProblem<D> m{column_split(), out, s.sums, entry, now};
+      gpu::launch(operation, device::gather_lags<D>, column_grid(now), stream, m);
     }
   }
 

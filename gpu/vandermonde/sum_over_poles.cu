@@ -126,6 +126,12 @@ __global__ void __launch_bounds__(threads) over_poles(const __grid_constant__ Ov
 template <class T, class Out>
 void sum_over_poles(const char* operation, int processors, cudaStream_t stream,
                     const OverPoles<T, Out>& m) {
+  if constexpr (std::is_same_v<T, Complex<float>>) {
+    constexpr index_t many_lags = 4096;
+    if (m.z.terms == Terms::exponentials && m.z.lags >= many_lags) {
+      return sum_over_poles_split(operation, processors, stream, m);
+    }
+  }
   const index_t work = m.batch * m.columns * tiles(m);
   if (work == 0) return;
   launch(operation, over_poles<T, Out>,

@@ -48,6 +48,11 @@ template <class T, class Out>
 void sum_over_poles(const char* operation, int processors, cudaStream_t stream,
                     const OverPoles<T, Out>& problem);
 
+/// The same on tensor cores, for exponentials, with |error| as if in float; infinite sums are NaN there.
+template <class Out>
+void sum_over_poles_split(const char* operation, int processors, cudaStream_t stream,
+                          const OverPoles<Complex<float>, Out>& problem);
+
 /// Numbers of partial sums that one batch entry with one column needs; 0 where rows are not divided.
 index_t partial_sums(index_t lags, index_t count);
 

@@ -86,8 +86,8 @@ PivotStatus factor_chunks(const QuasiseparableView<T, K>& m, index_t batch,
 
 }  // namespace
 
-template <Scalar T, transition::Uniform K>
-LdlView<T, K> checked(LdlView<T, K> f, const char* who, index_t batch) {
+template <Scalar T, transition::Uniform K, class Space>
+LdlView<T, K, Space> checked(LdlView<T, K, Space> f, const char* who, index_t batch) {
   recurrence::Shape shape(who, batch, f.size());
   shape.require("d", f.d, 0);
   shape.require("p", f.p, f.order());
@@ -160,8 +160,10 @@ LogDeterminant<T> log_determinant(const LdlView<T, K>& factor, index_t batch) {
 }
 
 #define STRUCTMAT_INSTANTIATE(T, K)                                                      \
-  template STRUCTMAT_EXPORT LdlView<T, transition::K> checked<T, transition::K>(         \
-      LdlView<T, transition::K>, const char*, index_t);                                  \
+  template STRUCTMAT_EXPORT LdlView<T, transition::K> checked(LdlView<T, transition::K>, \
+                                                              const char*, index_t);     \
+  template STRUCTMAT_EXPORT LdlView<T, transition::K, space::cuda> checked(              \
+      LdlView<T, transition::K, space::cuda>, const char*, index_t);                     \
   template STRUCTMAT_EXPORT PivotStatus factor_ldl<T, transition::K>(                    \
       const exec::cpu&, const QuasiseparableView<T, transition::K>&, const LdlOptions&,  \
       View<T, 3>, View<real_t<T>, 2>);                                                   \

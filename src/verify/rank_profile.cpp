@@ -6,13 +6,12 @@
 #include "core/instantiate.hpp"
 #include "quasiseparable/triangle_sweep.hpp"
 #include "structmat/dense/norm.hpp"
-#include "verify/half.hpp"
+#include "verify/block_counter.hpp"
 
 namespace structmat::verify {
 namespace {
 
 using quasiseparable::TriangleSweep;
-using quasiseparable::Truncation;
 
 /// Ranks of the blocks M(k:n, 0:k+extra) of one triangle, of m or of its transpose.
 template <Scalar T>
@@ -20,19 +19,12 @@ class Profile {
  public:
   using R = real_t<T>;
 
-  Profile(View<const T, 2> m, Part part, index_t extra, double norm, double tolerance,
-          Relative relative, std::optional<index_t> asked, std::vector<index_t> wanted)
+  Profile(View<const T, 2> m, const BlockCounter& counter)
       : m_(m),
-        sweep_(m),
-        extra_(extra),
-        norm_(norm),
-        tolerance_(tolerance),
-        by_row_(relative == Relative::block),
-        asked_(asked),
-        wanted_(std::move(wanted)) {
-    half_.part = part;
-    std::sort(wanted_.begin(), wanted_.end());
-  }
+        sweep_(m_),
+        extra_(counter.extra),
+        by_row_(counter.relative == Relative::block),
+        counter_(counter) {}
 
   index_t state() const { return sweep_.state(); }
 
@@ -41,7 +33,7 @@ class Profile {
     const index_t n = m_.extent(0);
     const Array<T, 2> p = sweep_.rows(begin, size);
     const auto d = m_.slice(0, begin, begin + size).slice(1, begin, begin + size);
-    sweep_.advance(begin, size, truncation(size));
+    sweep_.advance(begin, size, counter_.template truncation<T>(size));
     const Array<T, 2> f = sweep_.tail_factor(by_row_);
 
     // H_k, k = begin + t, has the singular values of [P(t:, :) D(t:, :t); F(:, :r+t)].
@@ -61,88 +53,38 @@ class Profile {
     std::vector<index_t> ranks(size);
     ranks[first] = value(first);
     if (size - 1 > first) ranks[size - 1] = value(size - 1);
-    const auto is_wanted = [&](index_t from, index_t to) {
-      const auto next = std::lower_bound(wanted_.begin(), wanted_.end(), begin + from);
-      return next != wanted_.end() && *next < begin + to;
-    };
-    fill(ranks, first, size - 1, value, is_wanted);
-    half_.ranks.insert(half_.ranks.end(), ranks.begin() + first, ranks.end());
-    return !(asked_ && half_.order > *asked_) || begin + size == n;
+    fill(ranks, begin, first, size - 1, value);
+    std::vector<index_t>& all = counter_.half.ranks;
+    all.insert(all.end(), ranks.begin() + first, ranks.end());
+    return !counter_.exceeded() || begin + size == n;
   }
 
-  const Half& half() const { return half_; }
+  const Half& half() const { return counter_.half; }
 
  private:
-  // Everything above an eighth of the threshold is carried, so that the total error moves no
-  // singular value by more than that; but nothing below rounding, which would fill the state with
-  // noise.
-  Truncation truncation(index_t size) const {
-    const double share = std::sqrt(0.5 * double(size) / double(m_.extent(0)));
-    const double floor = 2 * double(epsilon<T>) * std::sqrt(double(by_row_ ? m_.extent(0) : 1));
-    const double relative = std::max(tolerance_ / 8 * share, floor);
-    return {relative * (by_row_ ? 1 : norm_), INT64_MAX, by_row_};
-  }
-
   index_t count(index_t k, const View<T, 2>& block) {
     const index_t number = std::min(block.extent(0), block.extent(1));
     Array<R, 1> values({number});
     dense::singular_values<T>(block, values);
-    const double reference = by_row_ && number > 0 ? double(values(0)) : norm_;
-    index_t rank = 0;
-    while (rank<number&& double(values(rank))> tolerance_ * reference) ++rank;
-    const auto relative = [&](index_t l) {
-      return l < number && reference > 0 ? double(values(l)) / reference : 0.0;
-    };
-    if (rank > 0) half_.smallest_kept = std::min(half_.smallest_kept, relative(rank - 1));
-    half_.largest_dropped = std::max(half_.largest_dropped, relative(rank));
-    const index_t n = m_.extent(0), columns = k + extra_, shorter = std::min(n - k, columns);
-    const double beyond = asked_ ? relative(*asked_) : 0;
-    const auto examined = [&] {
-      Block b = half_.place(n, k, columns);
-      for (index_t l = 0; l < number; ++l) b.singular_values.push_back(relative(l));
-      return b;
-    };
-    if (half_.is_worse(asked_, beyond, rank, shorter)) {
-      half_.worst_shorter = shorter;
-      half_.worst = examined();
-    }
-    if (std::binary_search(wanted_.begin(), wanted_.end(), k)) half_.blocks.push_back(examined());
-    half_.excess = std::max(half_.excess, beyond);
-    half_.order = std::max(half_.order, rank);
-    return rank;
+    return counter_.count(k, std::vector<double>(values.begin(), values.end()));
   }
 
-  /// Ranks strictly between first and last. Removing a row and adding a column changes a rank by
-  /// one at most, so ends that differ by their distance settle what lies between: worth it where
-  /// blocks are large.
-  template <class Value, class IsWanted>
-  void fill(std::vector<index_t>& ranks, index_t first, index_t last, const Value& value,
-            const IsWanted& is_wanted) {
-    constexpr index_t large = 64;
-    if (last - first < 2) return;
-    const index_t change = ranks[last] - ranks[first];
-    if (std::abs(change) == last - first && std::min(ranks[first], ranks[last]) >= large &&
-        !is_wanted(first + 1, last)) {
-      for (index_t t = first + 1; t < last; ++t) {
-        ranks[t] = ranks[first] + (change > 0 ? t - first : first - t);
-      }
-      return;
-    }
+  /// Ranks strictly between first and last.
+  template <class Value>
+  void fill(std::vector<index_t>& ranks, index_t begin, index_t first, index_t last,
+            const Value& value) {
+    if (last - first < 2 || counter_.settled(ranks, begin, first, last)) return;
     const index_t middle = first + (last - first) / 2;
     ranks[middle] = value(middle);
-    fill(ranks, first, middle, value, is_wanted);
-    fill(ranks, middle, last, value, is_wanted);
+    fill(ranks, begin, first, middle, value);
+    fill(ranks, begin, middle, last, value);
   }
 
   View<const T, 2> m_;
   TriangleSweep<T> sweep_;
   index_t extra_;
-  double norm_, tolerance_;
   bool by_row_;
-  std::optional<index_t> asked_;
-  std::vector<index_t> wanted_;
-
-  Half half_;
+  BlockCounter counter_;
 };
 
 template <Scalar T>
@@ -162,13 +104,8 @@ Report check(const char* operation, View<const T, 2> m, index_t extra, bool with
   const double tolerance = options.tolerance.value_or(double(n) * double(epsilon<T>));
   require_tolerance_and_order(operation, tolerance, options.order);
   const double norm = dense::frobenius_norm(m);
-  const auto asked = [&](index_t Order::*part) {
-    return options.order ? std::optional<index_t>((*options.order).*part) : std::nullopt;
-  };
-  Profile<T> lower(m, Part::lower, extra, norm, tolerance, options.relative, asked(&Order::lower),
-                   options.blocks);
-  Profile<T> upper(m.transposed(), Part::upper, extra, norm, tolerance, options.relative,
-                   asked(&Order::upper), options.blocks);
+  Profile<T> lower(m, block_counter(Part::lower, n, extra, norm, tolerance, options)),
+      upper(m.transposed(), block_counter(Part::upper, n, extra, norm, tolerance, options));
   const bool may_stop = options.order && options.stop_at_violation;
   index_t begin = 0;
   while (begin < n) {

@@ -151,6 +151,13 @@ inline int __all_sync(unsigned mask, int predicate) {
   return structmat::emulation::vote(mask, predicate == 0) == 0;
 }
 
+/// All 32 lanes.
+inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
+  for (int bits = 16; bits > 0; bits /= 2)
+    value = std::max(value, __shfl_xor_sync(mask, value, bits));
+  return value;
+}
+
 // ---- atomics: threads of the emulation never run at the same time
 
 template <class T>
@@ -424,6 +431,11 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from,
+                                std::size_t from_pitch, std::size_t width, std::size_t height,
+                                cudaMemcpyKind kind) {
+  return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind);
+}
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return *stream = nullptr, cudaSuccess;
 }
@@ -454,6 +466,22 @@ inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) {
 }
 inline cudaError_t cudaGraphDestroy(cudaGraph_t) {
   return cudaSuccess;
+}
+/// Events tell no time here.
+inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return *event = nullptr, cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t, cudaEvent_t) {
+  return *ms = 1, cudaSuccess;
 }
 template <class F>
 cudaError_t cudaFuncSetAttribute(F*, cudaFuncAttribute, int) {

@@ -47,8 +47,8 @@ TEMPLATE_TEST_CASE("compression on the device finds the order and loses nothing"
                    "[quasiseparable_from_dense]", float, double, std::complex<float>,
                    std::complex<double>) {
   using T = TestType;
-  for (const index_t n : {1, 2, 3, 16, 65, 130}) {
-    for (const Order r : {Order{0, 0}, Order{1, 0}, Order{2, 5}}) {
+  for (const index_t n : {1, 2, 3, 40}) {
+    for (const Order r : {Order{0, 0}, Order{2, 5}}) {
       const Array<T, 2> m = of_order<T>(n, r, unsigned(n));
       const auto result = compressed(m);
       INFO("n " << n << ", orders " << r.lower << ", " << r.upper);
@@ -67,9 +67,10 @@ TEMPLATE_TEST_CASE("sketches find what factorisations find", "[quasiseparable_fr
                    double, std::complex<float>, std::complex<double>) {
   using T = TestType;
   // Blocks much larger than the order, and an order that a first sketch of 16 columns misses.
-  const index_t n = quick() ? 230 : 700;
+  const index_t n = quick() ? 120 : 700;
   for (const Order r : {Order{2, 5}, Order{0, 3}, Order{20, 1}}) {
-    const index_t block = r.lower > 10 ? 100 : 70;
+    if (quick() && (r.lower == 0 || (r.lower > 10 && !std::same_as<T, double>))) continue;
+    const index_t block = r.lower > 10 ? n / 2 : 40;
     const Array<T, 2> m = of_order<T>(n, r, 3);
     const auto result = compressed(m, {.block_size = block});
     const auto expected = quasiseparable::from_dense(m, {.block_size = block});
@@ -81,6 +82,7 @@ TEMPLATE_TEST_CASE("sketches find what factorisations find", "[quasiseparable_fr
     // Rows of [A, Q^T] are orthonormal.
     const auto& t = result.matrix.lower;
     for (index_t i = 0; i < result.matrix.partition.blocks(); ++i) {
+      INFO("block " << i);
       for (index_t k = 0; k < t.state(i + 1); ++k) {
         for (index_t l = 0; l <= k; ++l) {
           T sum{};
@@ -99,15 +101,16 @@ TEMPLATE_TEST_CASE("sketches find what factorisations find", "[quasiseparable_fr
 TEST_CASE("the error on the device is the one that was asked for, and it is reported truly",
           "[quasiseparable_from_dense]") {
   // Singular values of the blocks fall steadily, so that every tolerance cuts.
-  const index_t n = quick() ? 200 : 900;
+  const index_t n = quick() ? 120 : 900, block = quick() ? 40 : 64;
   const auto m = matrix<double>(n, n, [](index_t i, index_t j) {
     return 1 / (1 + 0.1 * std::abs(double(i - j)) + (i > j ? 0.3 : 0));
   });
   const double norm = dense::frobenius_norm<double>(m.view());
   index_t previous = n;
   for (const double tolerance : {1e-10, 1e-6, 1e-3, 1e-1}) {
-    const auto result = compressed(m, {.tolerance = tolerance, .block_size = 64});
-    const auto expected = quasiseparable::from_dense(m, {.tolerance = tolerance, .block_size = 64});
+    const auto result = compressed(m, {.tolerance = tolerance, .block_size = block});
+    const auto expected =
+        quasiseparable::from_dense(m, {.tolerance = tolerance, .block_size = block});
     const double error = distance(m, result.matrix);
     CHECK(result.truncation_error <= tolerance * norm);
     CHECK(std::abs(error - result.truncation_error) <= result.rounding_bound);
@@ -115,15 +118,17 @@ TEST_CASE("the error on the device is the one that was asked for, and it is repo
     CHECK(result.matrix.order().lower < previous);
     CHECK(std::abs(result.matrix.order().lower - expected.matrix.order().lower) <= 1);
     previous = result.matrix.order().lower;
-    const auto absolute = compressed(m, {.absolute_tolerance = tolerance * norm, .block_size = 64});
+    if (tolerance != 1e-3) continue;
+    const auto absolute =
+        compressed(m, {.absolute_tolerance = tolerance * norm, .block_size = block});
     CHECK(same_bits(absolute.matrix.lower.all_p(), result.matrix.lower.all_p()));
   }
 }
 
 TEST_CASE("a fixed order on the device", "[quasiseparable_from_dense]") {
-  const index_t n = 150;
+  const index_t n = 100;
   const auto m = of_order<double>(n, {6, 6}, 4);
-  for (const index_t block : {16, 64}) {
+  for (const index_t block : {16, 50}) {
     const auto result = compressed(m, {.order = Order{3, 8}, .block_size = block});
     CHECK(result.matrix.order() == Order{3, 6});
     const double error = distance(m, result.matrix);
@@ -136,7 +141,7 @@ TEST_CASE("a fixed order on the device", "[quasiseparable_from_dense]") {
 }
 
 TEST_CASE("known orders on the device", "[quasiseparable_from_dense]") {
-  const index_t n = 200;
+  const index_t n = quick() ? 70 : 400;
   SECTION("inverse of tridiag(-1, 2, -1): (1, 1)") {
     const auto m = matrix<double>(n, n, [&](index_t i, index_t j) {
       return double(std::min(i, j) + 1) * double(n - std::max(i, j)) / double(n + 1);
@@ -161,10 +166,10 @@ TEST_CASE("known orders on the device", "[quasiseparable_from_dense]") {
 }
 
 TEST_CASE("any strides, any scale, the same bits again", "[quasiseparable_from_dense]") {
-  const index_t n = 180;
+  const index_t n = 80;
   const auto m = of_order<double>(n, {2, 4}, 6);
   const auto there = to_device(m);
-  const quasiseparable::FromDenseOptions options{.block_size = 60};
+  const quasiseparable::FromDenseOptions options{.block_size = 40};
   const auto result = quasiseparable::from_dense(exec::cuda{}, there, options);
   const auto again = quasiseparable::from_dense(exec::cuda{}, there, options);
   CHECK(same_bits(result.matrix.lower.all_p(), again.matrix.lower.all_p()));

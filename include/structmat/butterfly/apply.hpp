@@ -37,4 +37,26 @@ void apply(const exec::cpu& e, const ButterflyView<T>& m, Op op, View<const T, 3
 template <Scalar T>
 void apply(const exec::cpu& e, const MonarchView<T>& m, Op op, View<const T, 3> x, View<T, 3> y);
 
+/// The same on the device, any strides. e.workspace, aligned to 256 bytes, holds
+/// apply_workspace_bytes(m, k, batch of x); butterflies need none while N numbers fit into 96 KiB. Enqueues
+/// on e.stream, never allocates or synchronises; results do not depend on the batch, bit for bit.
+/// Cost of a butterfly: one launch, M read once for up to 8 right-hand sides, while N numbers fit into
+/// 96 KiB; beyond that a launch for every four factors, each reading and writing all vectors. Cost of a
+/// Monarch matrix: two launches, the vectors between the halves written and read once.
+/// Throws NotAvailable without CUDA or a device; ShapeError, DomainError (overlap, workspace too
+/// small), Unsupported (a broadcast output), BackendError.
+template <Scalar T>
+void apply(const exec::cuda& e, const ButterflyView<T, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+template <Scalar T>
+void apply(const exec::cuda& e, const MonarchView<T, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+
+/// Bytes of device workspace for apply with k right-hand sides; batch: that of x, where it is larger
+/// than that of m.
+template <Scalar T>
+index_t apply_workspace_bytes(const ButterflyView<T, space::cuda>& m, index_t k, index_t batch = 1);
+template <Scalar T>
+index_t apply_workspace_bytes(const MonarchView<T, space::cuda>& m, index_t k, index_t batch = 1);
+
 }  // namespace structmat

@@ -9,25 +9,25 @@ namespace structmat {
 
 /// A view shaped like the factors; empty (data() null): not wanted. A batch extent 1 beside a larger
 /// batch of the operation collects the sum over the batch.
-template <Scalar T>
+template <Scalar T, class Space = space::host>
 struct ButterflyCotangent {
-  View<T, 5> factors{};
+  View<T, 5, Space> factors{};
 
   ButterflyCotangent() = default;
-  explicit ButterflyCotangent(View<T, 5> bar) : factors(bar) {}
+  explicit ButterflyCotangent(View<T, 5, Space> bar) : factors(bar) {}
   /// The factors of a matrix that serves as storage.
-  explicit ButterflyCotangent(Butterfly<T>& m) : factors(m.factors) {}
+  explicit ButterflyCotangent(Butterfly<T, Space>& m) : factors(m.factors) {}
 };
 
 /// Views shaped like the blocks; as ButterflyCotangent.
-template <Scalar T>
+template <Scalar T, class Space = space::host>
 struct MonarchCotangent {
-  View<T, 4> w1{}, w2{};
+  View<T, 4, Space> w1{}, w2{};
 
   MonarchCotangent() = default;
-  MonarchCotangent(View<T, 4> w1_bar, View<T, 4> w2_bar) : w1(w1_bar), w2(w2_bar) {}
+  MonarchCotangent(View<T, 4, Space> w1_bar, View<T, 4, Space> w2_bar) : w1(w1_bar), w2(w2_bar) {}
   /// The blocks of a matrix that serves as storage.
-  explicit MonarchCotangent(Monarch<T>& m) : w1(m.w1), w2(m.w2) {}
+  explicit MonarchCotangent(Monarch<T, Space>& m) : w1(m.w1), w2(m.w2) {}
 };
 
 /// For y = op(M) x and a loss L with dL = Re <y_bar, dy>:
@@ -51,5 +51,26 @@ void apply_vjp(const exec::cpu& e, const ButterflyView<T>& m, Op op, View<const 
 template <Scalar T>
 void apply_vjp(const exec::cpu& e, const MonarchView<T>& m, Op op, View<const T, 3> x,
                View<const T, 3> y_bar, const MonarchCotangent<T>& m_bar, View<T, 3> x_bar);
+
+/// The same on the device, any strides. e.workspace, aligned to 256 bytes, holds
+/// apply_vjp_workspace_bytes(m, k, batch of x): the vectors between the factors. Enqueues on e.stream,
+/// two launches a factor, never allocates or synchronises; sums over a batch run in its order.
+/// Throws as apply on the device, and as on the host.
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const ButterflyView<T, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               const ButterflyCotangent<T, space::cuda>& m_bar, View<T, 3, space::cuda> x_bar);
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const MonarchView<T, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               const MonarchCotangent<T, space::cuda>& m_bar, View<T, 3, space::cuda> x_bar);
+
+/// Bytes of device workspace for apply_vjp with k right-hand sides.
+template <Scalar T>
+index_t apply_vjp_workspace_bytes(const ButterflyView<T, space::cuda>& m, index_t k,
+                                  index_t batch = 1);
+template <Scalar T>
+index_t apply_vjp_workspace_bytes(const MonarchView<T, space::cuda>& m, index_t k,
+                                  index_t batch = 1);
 
 }  // namespace structmat

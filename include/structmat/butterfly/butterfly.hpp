@@ -143,6 +143,26 @@ class Butterfly : public OperatorMembers<Butterfly<T, Space>, T> {
   ButterflyView<T, Space> view() const { return {factors.view(), row_count, col_count, first}; }
 };
 
+/// Copies on the device and on the host. Blocking. Throw NotAvailable, BackendError.
+template <Scalar T>
+Butterfly<T, space::cuda> to_device(const Butterfly<T>& m) {
+  Butterfly<T, space::cuda> d;
+  d.factors = to_device(m.factors);
+  d.row_count = m.row_count;
+  d.col_count = m.col_count;
+  d.first = m.first;
+  return d;
+}
+template <Scalar T>
+Butterfly<T> to_host(const Butterfly<T, space::cuda>& m) {
+  Butterfly<T> h;
+  h.factors = to_host(m.factors);
+  h.row_count = m.row_count;
+  h.col_count = m.col_count;
+  h.first = m.first;
+  return h;
+}
+
 /// M_ij of one batch entry: column j through all factors. Cost: O(N stages log N), workspace N.
 /// Accuracy: componentwise, that of apply. Throws ShapeError.
 template <Scalar T>

@@ -81,6 +81,22 @@ class Monarch : public OperatorMembers<Monarch<T, Space>, T> {
   MonarchView<T, Space> view() const { return {w1.view(), w2.view()}; }
 };
 
+/// Copies on the device and on the host. Blocking. Throw NotAvailable, BackendError.
+template <Scalar T>
+Monarch<T, space::cuda> to_device(const Monarch<T>& m) {
+  Monarch<T, space::cuda> d;
+  d.w1 = to_device(m.w1);
+  d.w2 = to_device(m.w2);
+  return d;
+}
+template <Scalar T>
+Monarch<T> to_host(const Monarch<T, space::cuda>& m) {
+  Monarch<T> h;
+  h.w1 = to_host(m.w1);
+  h.w2 = to_host(m.w2);
+  return h;
+}
+
 /// M_ij of one batch entry. Cost: O(q / l + 1). Accuracy: componentwise, as apply. Throws ShapeError.
 template <Scalar T>
 T entry(const MonarchView<T>& m, index_t i, index_t j, index_t batch = 0);

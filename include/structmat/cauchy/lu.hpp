@@ -30,9 +30,12 @@ struct LuOptions {
   Storage storage = Storage::compact;
 };
 
+template <Scalar T, class Space = space::host>
+class Lu;
+
 /// The factors of one matrix or a batch, from factor_lu; immutable.
 template <Scalar T>
-class Lu {
+class Lu<T, space::host> {
  public:
   using value_type = T;
 
@@ -93,6 +96,66 @@ template <Scalar T, detail::Operand B, class X>
 void solve(const exec::cpu& e, const Lu<T>& f, const B& b, X&& x) {
   solve(e, f, Op::none, detail::input<T>(b), detail::output<T>(x));
 }
+
+/// Memory for the factors of a batch of small matrices on the device, 2 n^2 numbers each. It is made once,
+/// which allocates, and filled by factor_lu.
+template <Scalar T>
+class Lu<T, space::cuda> {
+ public:
+  using value_type = T;
+
+  Lu() = default;
+  /// n, batch >= 0. Throws ShapeError, NotAvailable, BackendError.
+  explicit Lu(index_t n, index_t batch = 1)
+      : lower({batch, n, n}, uninitialized),
+        upper({batch, n, n}, uninitialized),
+        row_order({batch, n}, uninitialized),
+        col_order({batch, n}, uninitialized),
+        status({batch}) {}
+
+  index_t batch() const { return lower.extent(0); }
+  index_t size() const { return lower.extent(1); }
+  index_t rows() const { return size(); }
+  index_t cols() const { return size(); }
+
+  /// lower(b, k, i): column k of L at row i of the matrix, without its unit diagonal and with zeros above
+  /// it; upper(b, k, j): row k of U at column j; row_order(b, k), col_order(b, k): where pivot k was.
+  Array<T, 3, space::cuda> lower, upper;
+  Array<index_t, 2, space::cuda> row_order, col_order;
+  /// Of every matrix, as on the host; coinciding nodes are not_finite.
+  Array<PivotStatus, 1, space::cuda> status;
+};
+
+/// f := the factors of a batch of n x n matrices on the device, a block of threads for each: twin of
+/// factor_lu on the host, with the same pivots, for many small systems at once (n up to about 1024; a
+/// larger matrix is factored right, but by one multiprocessor).
+///
+/// m: any strides; f: of the size and batch of m. e.workspace holds factor_lu_workspace_bytes(m): none
+/// while 2 n r + 3 n numbers fit into 96 KiB. Enqueues on e.stream, never allocates or synchronises.
+/// Cost: (4 r + 2) n^2 multiply-adds, 2 n^2 reciprocals, two block-wide reductions a step; 2 n^2
+/// numbers written. Accuracy: as on the host. Breakdown is in f.status. Results do not depend on the
+/// batch. Throws NotAvailable; ShapeError, DomainError (workspace too small), BackendError.
+template <Scalar T>
+void factor_lu(const exec::cuda& e, const CauchyLikeView<T, space::cuda>& m, Lu<T, space::cuda>& f);
+template <Scalar T>
+void factor_lu(const exec::cuda& e, const CauchyView<T, space::cuda>& m, Lu<T, space::cuda>& f);
+template <Scalar T>
+index_t factor_lu_workspace_bytes(const CauchyLikeView<T, space::cuda>& m);
+template <Scalar T>
+index_t factor_lu_workspace_bytes(const CauchyView<T, space::cuda>& m);
+
+/// x := op(A)^-1 b on the device; NaN for matrices whose status is not usable.
+///
+/// f: factored; b: (batch, n, k) in, x: (batch, n, k) out; any strides; a batch extent 1 of f or b is
+/// broadcast. b and x may be the same view, and must not overlap otherwise. e.workspace holds
+/// solve_workspace_bytes(f, k, batch of b). Enqueues on e.stream, never allocates or synchronises. Cost:
+/// 4 n^2 flops a right-hand side; the factors are read once for every four. Throws as factor_lu,
+/// Unsupported (a broadcast output).
+template <Scalar T>
+void solve(const exec::cuda& e, const Lu<T, space::cuda>& f, Op op, View<const T, 3, space::cuda> b,
+           View<T, 3, space::cuda> x);
+template <Scalar T>
+index_t solve_workspace_bytes(const Lu<T, space::cuda>& f, index_t k, index_t batch = 1);
 
 /// det A of one batch entry, as a logarithm and a sign. Accuracy: absolute error of log_abs about
 /// n eps times the growth and, but for Cauchy matrices, the condition number. Sign 0 where the matrix

@@ -44,6 +44,28 @@ cauchy::SolveReport solve(const exec::cpu& e, const CauchyLikeView<T>& m, Op op,
 template <Scalar T>
 cauchy::SolveReport solve(const exec::cpu& e, const CauchyView<T>& m, Op op, View<const T, 3> b,
                           View<T, 3> x, const cauchy::SolveOptions& options = {});
+/// x := op(C)^-1 b for a batch of small systems on the device, without refinement.
+///
+/// m, b, x: as above, batch as in cauchy::solve; status: (batch of m) out. e.workspace holds
+/// solve_workspace_bytes(m, k, batch of b): the factors of up to 1 GiB of matrices at a time, which are
+/// worked through in the order of the batch. Enqueues on e.stream, never allocates or synchronises. Cost,
+/// limits and accuracy: cauchy::factor_lu and cauchy::solve on the device; systems whose status is not
+/// usable have solutions NaN. Throws NotAvailable; ShapeError, DomainError (overlap, workspace too small),
+/// Unsupported (a broadcast output), BackendError.
+template <Scalar T>
+void solve(const exec::cuda& e, const CauchyLikeView<T, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> b, View<T, 3, space::cuda> x,
+           View<PivotStatus, 1, space::cuda> status);
+template <Scalar T>
+void solve(const exec::cuda& e, const CauchyView<T, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> b, View<T, 3, space::cuda> x,
+           View<PivotStatus, 1, space::cuda> status);
+template <Scalar T>
+index_t solve_workspace_bytes(const CauchyLikeView<T, space::cuda>& m, index_t k,
+                              index_t batch = 1);
+template <Scalar T>
+index_t solve_workspace_bytes(const CauchyView<T, space::cuda>& m, index_t k, index_t batch = 1);
+
 template <Scalar T, detail::Operand B, class X>
 cauchy::SolveReport solve(const exec::cpu& e, const CauchyLike<T>& m, const B& b, X&& x,
                           const cauchy::SolveOptions& options = {}) {

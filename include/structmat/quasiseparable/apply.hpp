@@ -4,6 +4,7 @@
 #pragma once
 
 #include "structmat/core/apply.hpp"
+#include "structmat/quasiseparable/block_on_device.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 
 namespace structmat {
@@ -31,23 +32,35 @@ template <Scalar T>
 void apply(const exec::cpu& e, const Quasiseparable<T, transition::Block>& m, Op op,
            View<const T, 3> x, View<T, 3> y);
 
-/// The same on the device: Scalar and Diagonal transitions, float and double.
+/// The same on the device, uniform transitions.
 ///
-/// States of the generators lie next to each other (stride 1); all other strides are free.
-/// Enqueues on e.stream, never allocates or synchronises. e.workspace, aligned to 8 bytes, holds
-/// apply_workspace_bytes(m, k); if x has a larger batch than m, its entries take turns in it.
-/// The state behind a chunk of rows is first summed without the one in front of it: where that sum
-/// overflows although the full one would not, rows behind the chunk see an infinity.
-/// Throws NotAvailable without CUDA or a device, Unsupported for other strides, ShapeError,
+/// Any strides of generators, x and y; fastest where the numbers of a row are neighbours. Enqueues on
+/// e.stream, never allocates or synchronises. e.workspace holds apply_workspace_bytes(m, k); if x has
+/// a larger batch than m, its entries take turns in it.
+/// Long sequences are cut into chunks, which are summarised first: every number but p, g and d is read
+/// twice. Scalar, Diagonal: arithmetic in T. Dense: in double, on tensor cores up to order 16; the
+/// product of the transitions over a chunk costs r times the work of one right-hand side.
+/// Accuracy as on the CPU. The state behind a chunk of rows is first summed without the one in front
+/// of it: where that sum overflows although the full one would not, rows behind the chunk see an
+/// infinity. Dense: so do they where the product of four neighbouring transitions overflows.
+/// The same call gives the same bits, and an entry of the batch the bits that it has alone.
+/// Throws NotAvailable without CUDA or a device, Unsupported for a y with stride 0, ShapeError,
 /// DomainError (overlap, workspace too small), BackendError.
-template <RealScalar T, class K>
-requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) void apply(
-    const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& m, Op op,
-    View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+template <Scalar T, transition::Uniform K>
+void apply(const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
 
 /// Bytes of device workspace for apply with k right-hand sides.
-template <RealScalar T, class K>
-requires(std::same_as<K, transition::Scalar> || std::same_as<K, transition::Diagonal>) index_t
-    apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& m, index_t k);
+template <Scalar T, transition::Uniform K>
+index_t apply_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& m, index_t k);
+
+/// Block transitions: chunks of block rows, in T. Two states of eight right-hand sides must fit into
+/// shared memory (orders up to 1280 for double): Unsupported otherwise.
+template <Scalar T>
+void apply(const exec::cuda& e, const Quasiseparable<T, transition::Block, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+template <Scalar T>
+index_t apply_workspace_bytes(const Quasiseparable<T, transition::Block, space::cuda>& m,
+                              index_t k);
 
 }  // namespace structmat

@@ -26,17 +26,18 @@
 
 namespace structmat::quasiseparable {
 
-/// A factor that somebody else owns: p, w (batch, n, r), a as in transition.hpp, d (batch, n).
-template <Scalar T, transition::Uniform K>
+/// A factor that somebody else owns, here or on the device: p, w (batch, n, r), a as in transition.hpp, d (batch, n).
+template <Scalar T, transition::Uniform K, class Space = space::host>
 struct LdlView {
   using value_type = T;
   using transition_type = K;
+  using space_type = Space;
 
   const LdlView& view() const { return *this; }
 
-  View<const T, 3> p{}, w{};
-  View<const T, K::rank> a{};
-  View<const real_t<T>, 2> d{};
+  View<const T, 3, Space> p{}, w{};
+  View<const T, K::rank, Space> a{};
+  View<const real_t<T>, 2, Space> d{};
 
   index_t batch() const { return d.extent(0); }
   index_t size() const { return d.extent(1); }
@@ -46,16 +47,13 @@ struct LdlView {
 /// An LdlView or an Ldl.
 template <class F>
 concept LdlFactor = requires(const F& f) {
-  { f.view() } -> std::same_as<LdlView<typename F::value_type, typename F::transition_type>>;
-}
-|| requires(const F& f) {
-  { f.view() } -> std::same_as<const LdlView<typename F::value_type, typename F::transition_type>&>;
+  []<class T, class K, class S>(const LdlView<T, K, S>&) {}(f.view());
 };
 
 /// The same factor with every batch extent 1 broadcast to the largest one, or to `batch` if that is
 /// larger. Throws ShapeError, on behalf of `operation`, when the parts do not fit together.
-template <Scalar T, transition::Uniform K>
-LdlView<T, K> checked(LdlView<T, K> f, const char* operation, index_t batch = 1);
+template <Scalar T, transition::Uniform K, class Space>
+LdlView<T, K, Space> checked(LdlView<T, K, Space> f, const char* operation, index_t batch = 1);
 
 /// A factor that owns its numbers; p and a are copies of the matrix's.
 template <Scalar T, transition::Uniform K>
@@ -113,6 +111,29 @@ Ldl<T, K> factor_ldl(const Quasiseparable<T, K>& m, const LdlOptions& options = 
   return factor_ldl(exec::cpu{}, m.view(), options);
 }
 
+/// The same on the device, one matrix after the other or all at once, and parallel in n: two phases
+/// (exec.hpp) with chunks of 32 to 128 rows, whose effects on the state in front of them are combined
+/// in a tree. Orders up to 32; any strides.
+///
+/// status: (batch) out, in device memory: the first bad pivot of every entry, as above; rows behind it
+/// are unspecified. A diagonal entry with a non-zero imaginary part counts as not finite. Without
+/// `definite`, one chunk: parallel over the batch alone.
+/// Enqueues on e.stream, never allocates or synchronises. e.workspace: factor_ldl_workspace_bytes.
+/// Cost: generators are read twice, Scalar and Diagonal 16 n r^2 flops, Dense 12 n r^3, in
+/// O(chunk + log n) steps. The bits of an entry do not depend on its batch. Accuracy: of the two
+/// phases; where pivots are a small part delta of the diagonal, errors of eps / delta.
+/// Throws NotAvailable, ShapeError, DomainError (overlap, workspace too small), Unsupported (order,
+/// workspace not aligned to 256 bytes, broadcast results), BackendError.
+template <Scalar T, transition::Uniform K>
+void factor_ldl(const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& m,
+                const LdlOptions& options, View<T, 3, space::cuda> w,
+                View<real_t<T>, 2, space::cuda> d, View<PivotStatus, 1, space::cuda> status);
+
+/// Bytes of device workspace for factor_ldl.
+template <Scalar T, transition::Uniform K>
+index_t factor_ldl_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& m,
+                                   const LdlOptions& options = {});
+
 /// What is done with a factor; see the functions below.
 enum class LdlPart { solve, solve_lower, solve_lower_adjoint, apply_lower, apply_lower_adjoint };
 
@@ -120,6 +141,20 @@ enum class LdlPart { solve, solve_lower, solve_lower_adjoint, apply_lower, apply
 template <Scalar T, transition::Uniform K>
 void ldl_apply(const exec::cpu& e, const LdlView<T, K>& f, LdlPart part, View<const T, 3> x,
                View<T, 3> y);
+
+/// On the device, where factors are LdlViews. As the functions below, but: orders up to 32; two phases
+/// always, in which every chunk is swept for its columns and for its r unit states: (1 + 2 r / k) times
+/// the arithmetic; a column's bits depend on n alone. Enqueues on e.stream, never allocates or
+/// synchronises; e.workspace: ldl_apply_workspace_bytes. The status of the factor is not looked at: NaN
+/// and Inf reach the results that depend on them. Throws what factor_ldl on the device throws.
+template <Scalar T, transition::Uniform K>
+void ldl_apply(const exec::cuda& e, const LdlView<T, K, space::cuda>& f, LdlPart part,
+               View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+
+/// Bytes of device workspace for every LdlPart with k columns; batch: of x.
+template <Scalar T, transition::Uniform K>
+index_t ldl_apply_workspace_bytes(const LdlView<T, K, space::cuda>& f, index_t k,
+                                  index_t batch = 1);
 
 // In all of these: x in, y out: Views, Arrays or vectors of (n), (n, k) or (batch, n, k), any
 // strides; a batch extent 1 of the factor or of x is broadcast. y may be the same view as x;
@@ -134,37 +169,37 @@ void ldl_apply(const exec::cpu& e, const LdlView<T, K>& f, LdlPart part, View<co
 // Throw ShapeError and DomainError (overlap, e.chunks < 1), before anything is written.
 
 /// y := M^{-1} x = L^{-H} diag(d)^{-1} L^{-1} x.
-template <LdlFactor F, detail::Operand X, class Y>
-void solve(const exec::cpu& e, const F& f, const X& x, Y&& y) {
+template <class Exec, LdlFactor F, detail::Operand X, class Y>
+void solve(const Exec& e, const F& f, const X& x, Y&& y) {
   using T = typename F::value_type;
   ldl_apply<T>(e, f.view(), LdlPart::solve, detail::input<T>(x), detail::output<T>(y));
 }
 
 /// y := L^{-1} x.
-template <LdlFactor F, detail::Operand X, class Y>
-void solve_lower(const exec::cpu& e, const F& f, const X& x, Y&& y) {
+template <class Exec, LdlFactor F, detail::Operand X, class Y>
+void solve_lower(const Exec& e, const F& f, const X& x, Y&& y) {
   using T = typename F::value_type;
   ldl_apply<T>(e, f.view(), LdlPart::solve_lower, detail::input<T>(x), detail::output<T>(y));
 }
 
 /// y := L^{-H} x.
-template <LdlFactor F, detail::Operand X, class Y>
-void solve_lower_adjoint(const exec::cpu& e, const F& f, const X& x, Y&& y) {
+template <class Exec, LdlFactor F, detail::Operand X, class Y>
+void solve_lower_adjoint(const Exec& e, const F& f, const X& x, Y&& y) {
   using T = typename F::value_type;
   ldl_apply<T>(e, f.view(), LdlPart::solve_lower_adjoint, detail::input<T>(x),
                detail::output<T>(y));
 }
 
 /// y := L diag(d)^{1/2} x: of white noise x, a sample with covariance M. Pivots must be positive.
-template <LdlFactor F, detail::Operand X, class Y>
-void apply_lower(const exec::cpu& e, const F& f, const X& x, Y&& y) {
+template <class Exec, LdlFactor F, detail::Operand X, class Y>
+void apply_lower(const Exec& e, const F& f, const X& x, Y&& y) {
   using T = typename F::value_type;
   ldl_apply<T>(e, f.view(), LdlPart::apply_lower, detail::input<T>(x), detail::output<T>(y));
 }
 
 /// y := diag(d)^{1/2} L^H x. Pivots must be positive.
-template <LdlFactor F, detail::Operand X, class Y>
-void apply_lower_adjoint(const exec::cpu& e, const F& f, const X& x, Y&& y) {
+template <class Exec, LdlFactor F, detail::Operand X, class Y>
+void apply_lower_adjoint(const Exec& e, const F& f, const X& x, Y&& y) {
   using T = typename F::value_type;
   ldl_apply<T>(e, f.view(), LdlPart::apply_lower_adjoint, detail::input<T>(x),
                detail::output<T>(y));
@@ -180,5 +215,14 @@ template <Scalar T, class K>
 LogDeterminant<T> log_determinant(const Ldl<T, K>& f, index_t batch = 0) {
   return log_determinant(f.view(), batch);
 }
+
+/// On the device, for all batch entries: result (batch) out, in device memory. e.workspace:
+/// log_determinant_workspace_bytes. Sums in a fixed order; accuracy as above. Throws NotAvailable,
+/// ShapeError, DomainError (workspace), Unsupported (workspace not aligned), BackendError.
+template <Scalar T, transition::Uniform K>
+void log_determinant(const exec::cuda& e, const LdlView<T, K, space::cuda>& f,
+                     View<LogDeterminant<T>, 1, space::cuda> result);
+template <Scalar T, transition::Uniform K>
+index_t log_determinant_workspace_bytes(const LdlView<T, K, space::cuda>& f);
 
 }  // namespace structmat::quasiseparable

@@ -20,6 +20,20 @@ template <Scalar T, transition::Uniform K>
 PivotStatus log_likelihood(const exec::cpu& e, const QuasiseparableView<T, K>& m,
                            View<const T, 2> y, View<double, 1> value);
 
+/// The same on the device: value and status are (batch) out, in device memory; status as for
+/// factor_ldl there. Enqueues on e.stream, never allocates or synchronises; e.workspace:
+/// log_likelihood_workspace_bytes, n (r + 2) numbers and what chunks need. Cost: that of factor_ldl and
+/// solve_lower there, and a sum in a fixed order. Throws what they throw.
+template <Scalar T, transition::Uniform K>
+void log_likelihood(const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& m,
+                    View<const T, 2, space::cuda> y, View<double, 1, space::cuda> value,
+                    View<PivotStatus, 1, space::cuda> status);
+
+/// Bytes of device workspace for log_likelihood; batch: of y.
+template <Scalar T, transition::Uniform K>
+index_t log_likelihood_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& m,
+                                       index_t batch = 1);
+
 /// The value for one matrix and one y of (n), with its status.
 struct LogLikelihood {
   double value = 0;

@@ -122,6 +122,24 @@ class Quasiseparable : public OperatorMembers<Quasiseparable<T, K, Space>, T> {
   }
 };
 
+/// Copies on the device and back. Blocking. Throw NotAvailable or BackendError.
+template <Scalar T, transition::Uniform K>
+Quasiseparable<T, K, space::cuda> to_device(const Quasiseparable<T, K>& m) {
+  Quasiseparable<T, K, space::cuda> there;
+  there.p = to_device(m.p), there.q = to_device(m.q), there.a = to_device(m.a);
+  there.d = to_device(m.d);
+  there.g = to_device(m.g), there.h = to_device(m.h), there.b = to_device(m.b);
+  return there;
+}
+template <Scalar T, transition::Uniform K>
+Quasiseparable<T, K> to_host(const Quasiseparable<T, K, space::cuda>& m) {
+  Quasiseparable<T, K> here;
+  here.p = to_host(m.p), here.q = to_host(m.q), here.a = to_host(m.a);
+  here.d = to_host(m.d);
+  here.g = to_host(m.g), here.h = to_host(m.h), here.b = to_host(m.b);
+  return here;
+}
+
 /// Block generators: lower holds P, A, Q of the strictly lower block part; upper_transposed those
 /// of the transpose of the strictly upper block part (h, b^T, g); diagonal the dense blocks on the
 /// diagonal.

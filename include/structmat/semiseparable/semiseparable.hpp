@@ -91,6 +91,20 @@ class Semiseparable : public OperatorMembers<Semiseparable<T, K, Space>, T> {
   SemiseparableView<T, K, Space> view() const { return {c.view(), b.view(), a.view()}; }
 };
 
+/// Copies on the device and back. Blocking. Throw NotAvailable or BackendError.
+template <Scalar T, transition::Uniform K>
+Semiseparable<T, K, space::cuda> to_device(const Semiseparable<T, K>& m) {
+  Semiseparable<T, K, space::cuda> there;
+  there.c = to_device(m.c), there.b = to_device(m.b), there.a = to_device(m.a);
+  return there;
+}
+template <Scalar T, transition::Uniform K>
+Semiseparable<T, K> to_host(const Semiseparable<T, K, space::cuda>& m) {
+  Semiseparable<T, K> here;
+  here.c = to_host(m.c), here.b = to_host(m.b), here.a = to_host(m.a);
+  return here;
+}
+
 /// Block generators; the diagonal blocks are lower triangular (what stands above their diagonal is
 /// ignored).
 template <Scalar T>

@@ -40,4 +40,36 @@ template <Scalar T>
 void apply_vjp(const exec::cpu& e, const ToeplitzPlan<T>& m, Op op, View<const T, 3> x,
                View<const T, 3> y_bar, View<T, 2> m_bar, View<T, 3> x_bar);
 
+/// The same on a device, by sums (with a plan: as it was chosen there). m_bar and x_bar are not
+/// broadcast with stride 0; extent 1 collects. Workspace: apply_vjp_workspace_bytes; none for sums. Neither
+/// allocates nor synchronises; results repeat bitwise, and those of a batch entry do not depend on the
+/// others. Cost of m_bar by transforms: 2 k + 1 of them, and up to a quarter of k spectra of
+/// workspace; x_bar of extent 1 takes a product for each batch entry, one after the other.
+/// Throws besides Unsupported (outputs with stride 0), DomainError (workspace), BackendError.
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const ToeplitzView<T, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               View<T, 2, space::cuda> m_bar, View<T, 3, space::cuda> x_bar);
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const HankelView<T, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               View<T, 2, space::cuda> m_bar, View<T, 3, space::cuda> x_bar);
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const CirculantView<T, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               View<T, 2, space::cuda> m_bar, View<T, 3, space::cuda> x_bar);
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const SkewCirculantView<T, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               View<T, 2, space::cuda> m_bar, View<T, 3, space::cuda> x_bar);
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const ToeplitzPlan<T, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               View<T, 2, space::cuda> m_bar, View<T, 3, space::cuda> x_bar);
+
+/// Bytes of workspace of apply_vjp with k right-hand sides and this batch of x. Throws ShapeError.
+template <Scalar T>
+index_t apply_vjp_workspace_bytes(const ToeplitzPlan<T, space::cuda>& plan, index_t k,
+                                  index_t batch = 1);
+
 }  // namespace structmat

@@ -59,6 +59,24 @@ toeplitz::SolveReport solve(const exec::cpu& e, const ToeplitzView<T>& m, Op op,
 template <Scalar T>
 toeplitz::SolveReport solve(const exec::cpu& e, const HankelView<T>& m, Op op, View<const T, 3> b,
                             View<T, 3> x, const toeplitz::SolveOptions& options = {});
+/// x := op(T)^-1 b for a batch of small systems on the device, by LU of the Cauchy-like images, a block of
+/// threads for each, without refinement.
+///
+/// m: n x n; b: (batch, n, k) in, x: (batch, n, k) out, any strides; a batch extent 1 of m or b is
+/// broadcast; b and x must not overlap; status: (batch of m) out, as of cauchy::factor_lu on the device, with
+/// solutions NaN where it is not usable. e.workspace holds solve_workspace_bytes(m, k, batch of b): 4 n^2
+/// real numbers for each matrix, for up to 1 GiB of them at a time. Enqueues on e.stream, never allocates
+/// or synchronises. Cost: 42 n^2 flops, transforms as sums with 16 n^2, 8 n^2 and 32 n^2 for each
+/// right-hand side; n up to about 1024. Differences of roots of unity come from a table of sines, which
+/// has all their digits: backward error about growth n eps. Throws NotAvailable; ShapeError, DomainError
+/// (overlap, workspace too small), Unsupported (a broadcast output), BackendError.
+template <Scalar T>
+void solve(const exec::cuda& e, const ToeplitzView<T, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> b, View<T, 3, space::cuda> x,
+           View<PivotStatus, 1, space::cuda> status);
+template <Scalar T>
+index_t solve_workspace_bytes(const ToeplitzView<T, space::cuda>& m, index_t k, index_t batch = 1);
+
 template <Scalar T, detail::Operand B, class X>
 toeplitz::SolveReport solve(const exec::cpu& e, const Toeplitz<T>& m, const B& b, X&& x,
                             const toeplitz::SolveOptions& options = {}) {

@@ -1,0 +1,225 @@
+#include "structmat/verify/randomised.hpp"
+
+#include "core/instantiate.hpp"
+#include "dense/inspect.cuh"
+#include "structmat/dense/blas.hpp"
+#include "verify/compressions.cuh"
+#include "verify/randomised_judgement.hpp"
+
+namespace structmat::verify {
+namespace {
+
+constexpr auto operation = randomised_name;
+
+/// Rows [begin, end) of a row-major array of `columns` numbers a row, the first `used` of them.
+template <Scalar T>
+Array<T, 2> fetch_rows(const gpu::device_scalar_t<T>* from, index_t columns, index_t begin,
+                       index_t end, index_t used) {
+  Array<T, 2> to({end - begin, used}, uninitialized);
+  if (!to.empty()) {
+    gpu::check(
+        cudaMemcpy2D(to.data(), used * sizeof(T), from + begin * columns, columns * sizeof(T),
+                     used * sizeof(T), end - begin, cudaMemcpyDeviceToHost),
+        operation);
+  }
+  return to;
+}
+
+/// Both families on the device.
+template <Scalar T>
+class DeviceCheck {
+ public:
+  using D = gpu::device_scalar_t<T>;
+
+  /// a: row-major.
+  DeviceCheck(const exec::cuda& e, View<const T, 2, space::cuda> a, T scale, Order order,
+              index_t oversampling, std::uint64_t seed)
+      : stream_(gpu::stream_of(e)),
+        processors_(gpu::multiprocessors(operation)),
+        a_(a),
+        scale_(*gpu::device_pointer(&scale)),
+        n_(a.extent(0)),
+        panels_((n_ + panel - 1) / panel),
+        blas_memory_({gpu::Blas::workspace_bytes}, uninitialized),
+        gemm_memory_({dense::gemm_workspace_bytes<T>()}, uninitialized) {
+    const index_t padded = panels_ * panel, s[] = {probe_count(order.lower, oversampling),
+                                                   probe_count(order.upper, oversampling)};
+    pitch_ = std::max(s[0], s[1]);
+    for (int i = 0; i < 2; ++i) {
+      g_[i] = Array<T, 2, space::cuda>({padded, pitch_});
+      gpu::fill_gaussian<D>(operation, gpu::device_pointer(g_[i].data()), n_ * pitch_,
+                            gpu::random_bits(seed, i), processors_, stream_);
+    }
+    for (int i = 0; i < 2; ++i) {
+      for (auto& x : x_[i]) x = Array<T, 2, space::cuda>({padded, s[i]});
+      starts_[i] = Array<T, 3, space::cuda>({panels_, s[i], s[i]});
+      families_[i] = {gpu::device_pointer(g_[0].data()),
+                      gpu::device_pointer(g_[1].data()),
+                      gpu::device_pointer(x_[i][0].data()),
+                      gpu::device_pointer(x_[i][1].data()),
+                      gpu::device_pointer(starts_[i].data()),
+                      n_,
+                      pitch_,
+                      static_cast<int>(s[i]),
+                      static_cast<int>(i == 0 ? order.lower : order.upper)};
+    }
+  }
+
+  index_t probes(int i) const { return families_[i].s; }
+
+  void multiply() {
+    Array<D, 1, space::cuda> corners({panels_ * panel * panel}, uninitialized);
+    Array<D, 1, space::cuda> parts({(panels_ / 2 + 1) * pitch_ * pitch_}, uninitialized);
+    const gpu::Blas blas(operation, stream_, blas_memory_.data());
+    multiply_probes<D>(operation, blas, gpu::device_pointer(a_.data()), a_.stride(0), scale_,
+                       families_[0], families_[1], corners.data(), parts.data(), processors_,
+                       stream_);
+    bound();
+  }
+
+  /// Entry k: see Family.
+  const std::vector<double>& bounds(int i) const { return bounds_[i]; }
+
+  /// M_k on the host.
+  Array<T, 2> compression(int i, index_t k) const {
+    const auto& f = families_[i];
+    const index_t s = f.s, begin = k / panel * panel;
+    Array<T, 2> m = fetch_rows<T>(f.starts, s, begin / panel * s, (begin / panel + 1) * s, s);
+    const Array<T, 2> g1 = fetch_rows<T>(f.g1, pitch_, begin, k, s),
+                      g2 = fetch_rows<T>(f.g2, pitch_, begin, k, s),
+                      x1 = fetch_rows<T>(f.x1, s, begin, k, s),
+                      x2 = fetch_rows<T>(f.x2, s, begin, k, s);
+    for (index_t row = 0; row < k - begin; ++row) {
+      for (index_t a = 0; a < s; ++a) {
+        const T left = conjugate(g2(row, a)), right = conjugate(x2(row, a));
+        for (index_t b = 0; b < s; ++b) m(a, b) += right * g1(row, b) - left * x1(row, b);
+      }
+    }
+    return m;
+  }
+
+  Array<T, 2> probes_of(int i, index_t k) const {
+    return fetch_rows<T>(families_[i].g1, pitch_, 0, i == 0 ? k : n_ - k, probes(i));
+  }
+
+  /// op(block at k) x, from the host to the host.
+  Array<T, 2> block(int i, index_t k, Op op, View<const T, 2> x) const {
+    const auto lower = a_.slice(0, k, n_).slice(1, 0, k), upper = a_.slice(0, 0, k).slice(1, k, n_);
+    const auto m = i == 0 ? lower : upper;
+    const auto there = to_device(to_array(x));
+    Array<T, 2, space::cuda> y({m.extent(op == Op::none ? 0 : 1), x.extent(1)});
+    dense::gemm<T>({stream_, gemm_memory_}, op, Op::none, T{1}, m, there, T{0}, y);
+    return to_host(y);
+  }
+
+ private:
+  void bound() {
+    int device = 0, limit = 0;
+    gpu::check(cudaGetDevice(&device), operation);
+    gpu::check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+               operation);
+    const index_t size = static_cast<index_t>(sizeof(D)), square = pitch_ * pitch_,
+                  rows = 5 * pitch_;
+    // Some of it is taken by the sums of a block.
+    const bool in_shared = (square + rows) * size <= limit - 1024;
+    const unsigned blocks =
+        gpu::persistent_blocks(2 * ((n_ + stretch - 1) / stretch), 1, std::max(1, processors_ / 2));
+    // A warp for every two columns.
+    const auto threads =
+        static_cast<unsigned>(std::clamp<index_t>((pitch_ + 1) / 2 * 32, 32, bound_threads));
+    Array<D, 1, space::cuda> m({blocks * square}, uninitialized),
+        work({in_shared ? 0 : blocks * square}, uninitialized);
+    Array<double, 2, space::cuda> out({2, n_});
+    gpu::launch(operation, bounds_kernel<D>,
+                gpu::Grid{blocks, threads,
+                          static_cast<std::size_t>((rows + (in_shared ? square : 0)) * size)},
+                stream_,
+                Bounds<D>{{families_[0], families_[1]},
+                          {out.data(), out.data() + n_},
+                          m.data(),
+                          in_shared ? nullptr : work.data(),
+                          square});
+    gpu::check(cudaStreamSynchronize(stream_), operation);
+    const Array<double, 2> found = to_host(out);
+    for (int i = 0; i < 2; ++i) bounds_[i].assign(&found(i, 0), &found(i, 0) + n_);
+  }
+
+  cudaStream_t stream_;
+  int processors_;
+  View<const T, 2, space::cuda> a_;
+  D scale_;
+  index_t n_, panels_, pitch_ = 0;
+  Array<std::byte, 1, space::cuda> blas_memory_;
+  mutable Array<std::byte, 1, space::cuda> gemm_memory_;
+  Array<T, 2, space::cuda> g_[2], x_[2][2];
+  Array<T, 3, space::cuda> starts_[2];
+  DeviceCompressions<D> families_[2];
+  std::vector<double> bounds_[2];
+};
+
+}  // namespace
+
+template <Scalar T>
+RandomisedReport randomised(const exec::cuda& e, View<const T, 2, space::cuda> a,
+                            const RandomisedOptions& options) {
+  check_options(options);
+  const index_t n = a.extent(0);
+  if (a.extent(1) != n) {
+    throw ShapeError(std::string(operation) + ": the matrix is " + std::to_string(n) + " x " +
+                     std::to_string(a.extent(1)) + ", it must be square");
+  }
+  const auto fits = [n](const View<const T, 2, space::cuda>& m) {
+    return n <= 1 || (m.stride(1) == 1 && m.stride(0) >= n);
+  };
+  // The transpose of a column-major matrix needs no copy; its parts are exchanged.
+  const bool exchanged = !fits(a) && fits(a.transposed());
+  if (!fits(a) && !exchanged) {
+    throw Unsupported(std::string(operation) + ": the matrix has strides (" +
+                      std::to_string(a.stride(0)) + ", " + std::to_string(a.stride(1)) +
+                      "), on the device one of them must be 1 and the other at least " +
+                      std::to_string(n));
+  }
+  RandomisedReport report;
+  report.size = n;
+  report.asked = options.order;
+  report.seed = options.seed;
+  report.frobenius_norm =
+      gpu::finite_norm<T>(operation, a, gpu::multiprocessors(operation), gpu::stream_of(e));
+  const T scale = scale_of<T>(n, report.frobenius_norm);
+  // No block of an n x n matrix has a rank above n / 2.
+  const Order asked = exchanged ? Order{options.order.upper, options.order.lower} : options.order;
+  const Order order{std::min(asked.lower, n / 2), std::min(asked.upper, n / 2)};
+
+  std::vector<Family<T>> families(2);
+  std::optional<DeviceCheck<T>> check;
+  for (int i = 0; i < 2; ++i) {
+    Family<T>& f = families[i];
+    f.size = n;
+    f.order = i == 0 ? order.lower : order.upper;
+    f.probes = probe_count(f.order, options.oversampling);
+    f.part = (i == 0) != exchanged ? Part::lower : Part::upper;
+    f.bounds = [&check, i] { return check->bounds(i); };
+    f.compression = [&check, i](index_t k) { return check->compression(i, k); };
+    f.block = [&check, i](index_t k, Op op, View<const T, 2> x) {
+      return check->block(i, k, op, x);
+    };
+    f.probes_of = [&check, i](index_t k) { return check->probes_of(i, k); };
+    report.probes = std::max(report.probes, f.probes);
+  }
+  set_levels(families, options, report);
+  if (families[0].blocks() + families[1].blocks() > 0) {
+    check.emplace(e, exchanged ? a.transposed() : a, scale, order, options.oversampling,
+                  options.seed);
+    check->multiply();
+    for (const auto& f : families) judge(f, scale, report);
+  }
+  if (options.progress) options.progress(1);
+  return report;
+}
+
+#define STRUCTMAT_INSTANTIATE(T)                            \
+  template STRUCTMAT_EXPORT RandomisedReport randomised<T>( \
+      const exec::cuda&, View<const T, 2, space::cuda>, const RandomisedOptions&);
+STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
+
+}  // namespace structmat::verify
