@@ -33,13 +33,15 @@ void compare(const verify::Report& found, const verify::Report& expected) {
   CHECK(found.size == expected.size);
   CHECK(found.asked == expected.asked);
   CHECK(found.holds == expected.holds);
-  CHECK(found.complete == expected.complete);
+  // Steps differ: after a violation one of the two may have reached the end already.
+  if (expected.holds) CHECK(found.complete == expected.complete);
+  const bool both_complete = found.complete && expected.complete;
   CHECK(found.tolerance == expected.tolerance);
   CHECK(found.relative == expected.relative);
   CHECK(found.frobenius_norm == Approx(expected.frobenius_norm).epsilon(1e-6));
   // Either may drop an eighth of the tolerance.
   const double slack = found.tolerance / 4;
-  if (expected.complete) {
+  if (both_complete) {
     CHECK(found.order == expected.order);
     CHECK(found.lower == expected.lower);
     CHECK(found.upper == expected.upper);
@@ -47,7 +49,7 @@ void compare(const verify::Report& found, const verify::Report& expected) {
     CHECK(found.largest_dropped == Approx(expected.largest_dropped).margin(slack));
   }
   REQUIRE(found.worst_block.has_value() == expected.worst_block.has_value());
-  if (found.worst_block && expected.complete && expected.asked && !expected.holds) {
+  if (found.worst_block && both_complete && expected.asked && !expected.holds) {
     const auto &a = *found.worst_block, &b = *expected.worst_block;
     CHECK(a.part == b.part);
     REQUIRE(!a.singular_values.empty());
@@ -80,8 +82,8 @@ verify::Options asking(Order order) {
 
 TEMPLATE_TEST_CASE("profiles of a batch are those of the host", "[verify_batch]", float, double,
                    std::complex<float>, std::complex<double>) {
-  const index_t n = quick() ? 19 : 130;
-  compare(mixers<TestType>(2, n, {3, 2}, 1), {});
+  const index_t n = quick() ? 34 : 130;
+  compare(mixers<TestType>(quick() ? 1 : 2, n, {3, 2}, 1), {});
   compare(mixers<TestType>(1, n, {3, 2}, 2), asking({3, 2}));
   if (quick()) return;
   compare(mixers<TestType>(1, n, {4, 2}, 3), asking({3, 5}));
@@ -91,7 +93,7 @@ TEMPLATE_TEST_CASE("profiles of a batch are those of the host", "[verify_batch]"
 }
 
 TEST_CASE("a spoiled entry is found, in the matrix that has it", "[verify_batch]") {
-  const index_t n = quick() ? 22 : 256, batch = quick() ? 3 : 32, bad = batch - 2;
+  const index_t n = quick() ? 36 : 256, batch = quick() ? 3 : 32, bad = batch - 2;
   auto m = mixers<double>(batch, n, {4, 4}, 7);
   m(bad, n - 5, 7) += 1e-3;
   const auto there = to_device(m);
