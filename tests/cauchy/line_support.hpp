@@ -45,6 +45,9 @@ inline std::vector<Nodes<double>> node_sets(index_t m, index_t n) {
       [](double u, double v) { return v < 0.5 ? 1 + 1e-12 * u : u; });
   add("a cluster far away", [](double u, double v) { return v < 0.9 ? u : 1e6 + u; });
   add("three values", [](double u, double v) { return std::round(v) + 1e-14 * u; });
+  // Many nodes for each number: cells of one and two numbers, whose centers are none.
+  add("neighbouring numbers",
+      [](double u, double) { return 1 + 0x1p-52 * std::floor(15 * (u + 1)); });
   auto far = sets[0];
   far.name = "one node at 1e20";
   far.t[n / 2] = far.s[m / 3] = 1e20;
