@@ -16,11 +16,11 @@ void sums_on_roots_of_unity_vjp(const exec::cuda&, const MappedRootsView<T, spac
   absent("cauchy::sums_on_roots_of_unity_vjp");
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                               \
-  template STRUCTMAT_EXPORT void sums_on_roots_of_unity(                                       \
+#define STRUCTMAT_INSTANTIATE(T)                                                                \
+  template STRUCTMAT_EXPORT void sums_on_roots_of_unity(                                        \
       const exec::cuda&, const MappedRootsView<T, space::cuda>&, View<const T, 3, space::cuda>, \
-      View<T, 3, space::cuda>);                                                                \
-  template STRUCTMAT_EXPORT void sums_on_roots_of_unity_vjp(                                   \
+      View<T, 3, space::cuda>);                                                                 \
+  template STRUCTMAT_EXPORT void sums_on_roots_of_unity_vjp(                                    \
       const exec::cuda&, const MappedRootsView<T, space::cuda>&, View<const T, 3, space::cuda>, \
       View<const T, 3, space::cuda>, View<T, 2, space::cuda>, View<T, 3, space::cuda>);
 STRUCTMAT_INSTANTIATE(std::complex<float>)

@@ -11,6 +11,9 @@ std::string device_name(int) {
   absent("device_name");
 }
 
+double device_copy_bandwidth() {
+  absent("device_copy_bandwidth");
+}
 void device_synchronize() {
   absent("device_synchronize");
 }

@@ -77,10 +77,19 @@ void measure(Context& context, std::vector<Row>& rows, const Case& test) {
   const std::string type = sizeof(R) == 4 ? "fp32" : "fp64";
   Row row;
   row.name = std::string("cauchy line ") + type + " " + test.name;
-  row.ours_ms = context.time_graph(4, [&](int) { apply(e, plan, Op::none, x.view(), y.view()); });
+  row.ours_ms = context.time_graph(4, [&](int) { apply(e, plan, x, y); });
   // About 200 reciprocals a node and the proxies: 0.78 and 1.32 GFlop for 10^6 nodes, at half of peak.
   row.floor_ms = (sizeof(R) == 4 ? 26e-9 : 78e-9) * static_cast<double>(test.n * test.k);
   row.target_ms = test.target;
+  if (test.n <= 100000) {
+    const CauchyPlan<R, space::cuda> pairs(view, {});
+    Array<std::byte, 1, space::cuda> own({apply_workspace_bytes(pairs, test.k)}, uninitialized);
+    const exec::cuda of{context.stream(), own.view()};
+    row.peer = "pair by pair";
+    row.peer_ms = context.time_graph(4, [&](int) { apply(of, pairs, x, y); });
+  }
+  apply(e, plan, x, y);
+  device_synchronize();
   row.error = error_of(host, to_host(x), to_host(y));
   rows.push_back(row);
   if (!test.with_plan) return;

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "core/launch.cuh"
+#include "structmat/core/device.hpp"
 #include "structmat/quasiseparable/apply.hpp"
 
 using namespace structmat;
@@ -78,7 +79,7 @@ Quasiseparable<T, K, space::cuda> random_matrix(index_t n, index_t r, index_t ba
   m.g = random<T, 3>({batch, n, r}, seed + 2), m.h = random<T, 3>({batch, n, r}, seed + 3);
   m.d = random<T, 2>({batch, n}, seed + 4);
   const auto transitions = [&](unsigned own) {
-    auto flat = random<T, 1>({batch * n * (K::rank == 4 ? r * r : r)}, own);
+    auto flat = random<T, 1>({batch * n * (K::rank == 4 ? r * r : K::rank == 3 ? r : 1)}, own);
     Array<T, K::rank, space::cuda> a(transition::extents<K>(batch, n, r), uninitialized);
     // Dense: norms about 0.8, as (-1/2, 1/2) would grow from order 12 on.
     auto there = to_host(flat);

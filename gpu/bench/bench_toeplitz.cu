@@ -106,7 +106,7 @@ void product(Context& context, std::vector<Row>& rows, index_t n, index_t batch,
   const ToeplitzPlan<R, space::cuda> plan(make, t.view(), {.method = toeplitz::Method::fourier});
   const auto x = random<R, 3>({batch, n, 1}, 2);
   Array<R, 3, space::cuda> y({batch, n, 1});
-  Array<std::byte, 1, space::cuda> work({apply_workspace_bytes(plan, batch)});
+  Array<std::byte, 1, space::cuda> work({apply_workspace_bytes(plan, 1, batch)});
   const exec::cuda e{context.stream(), work.view()};
   const auto apply_once = [&](int) { apply(e, plan, Op::none, x.view(), y.view()); };
   const double ours = context.time_graph(20, apply_once);

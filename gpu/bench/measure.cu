@@ -9,6 +9,7 @@
 
 #include "core/complex.cuh"
 #include "core/launch.cuh"
+#include "structmat/core/device.hpp"
 
 namespace structmat::bench {
 namespace {
@@ -51,14 +52,6 @@ class Events {
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
 
-__global__ void copy_lines(const double2* from, double2* to, index_t size) {
-  const index_t step = static_cast<index_t>(gridDim.x) * blockDim.x;
-  for (index_t i = static_cast<index_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < size;
-       i += step) {
-    to[i] = from[i];
-  }
-}
-
 __device__ double uniform(index_t i, unsigned seed) {
   auto h = static_cast<unsigned long long>(i) * 0x9e3779b97f4a7c15ull + seed;
   h = (h ^ (h >> 31)) * 0xbf58476d1ce4e5b9ull;
@@ -100,13 +93,7 @@ Context::Context() {
   check(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device), "bench");
   l2_bytes_ = l2;
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "bench");
-  // By a kernel: cudaMemcpyAsync inside a graph may go to a copy engine, which is slower.
-  constexpr index_t lines = index_t{1} << 26;
-  Array<double2, 1, space::cuda> from({lines}), to({lines}, uninitialized);
-  const double ms = time_graph(4, [&](int) {
-    gpu::launch("bench", copy_lines, 8 * 1024, 256, stream_, from.data(), to.data(), lines);
-  });
-  copy_rate_ = 2.0 * sizeof(double2) * lines / ms;
+  copy_rate_ = 1e-3 * device_copy_bandwidth();
 }
 
 Context::~Context() {

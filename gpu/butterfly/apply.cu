@@ -24,42 +24,53 @@ struct Problem {
   index_t size, in, out, batch, columns;
 };
 
-/// Shared memory of a block, and the right-hand sides that go together where they fit.
-constexpr index_t shared_bytes = 96 * 1024, most_columns = 8;
 constexpr unsigned threads = 256;
 
-/// How many right-hand sides a block takes, a power of two; 0 where not even one fits.
+/// Shared memory of a block, the right-hand sides that go together where they fit, and the threads
+/// that share them: a thread has few pairs, whose numbers come from memory one factor after the other.
+constexpr index_t shared_bytes = 96 * 1024, most_columns = 8;
+constexpr unsigned shared_threads = 1024;
+
 template <class T>
-index_t columns_at_once(index_t size, index_t columns) {
-  const index_t fit = shared_bytes / (size * static_cast<index_t>(sizeof(T)));
+bool fits_shared(index_t size) {
+  return size * static_cast<index_t>(sizeof(T)) <= shared_bytes;
+}
+
+/// How many right-hand sides a block takes, a power of two: more read a factor less often, fewer keep
+/// more blocks busy. A right-hand side is computed alike in both.
+template <class T>
+index_t columns_at_once(index_t size, index_t columns, index_t batch, int processors) {
   index_t taken = 1;
-  while (2 * taken <= std::min({fit, most_columns, columns})) taken *= 2;
-  return fit == 0 ? 0 : taken;
+  while (2 * taken <= std::min(most_columns, columns) && fits_shared<T>(2 * taken * size) &&
+         batch * (columns / (2 * taken)) >= processors) {
+    taken *= 2;
+  }
+  return taken;
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(shared_threads)
     apply_in_shared(const __grid_constant__ Problem<T> p, int width) {
   T* const z = gpu::dynamic_shared<T>();
   const index_t tiles = (p.columns + width - 1) / width;
   const index_t elements = p.size * width, pairs = p.size / 2 * width;
   for (index_t unit = blockIdx.x; unit < p.batch * tiles; unit += gridDim.x) {
     const index_t b = unit / tiles, first = (unit - b * tiles) * width;
-    for (index_t at = threadIdx.x; at < elements; at += threads) {
+    for (index_t at = threadIdx.x; at < elements; at += shared_threads) {
       const index_t i = at / width, c = first + at % width;
       z[at] = i < p.in && c < p.columns ? p.x(b, i, c) : T(0);
     }
     __syncthreads();
     for (index_t f = 0; f < p.factors.count; ++f) {
       const index_t level = p.factors.level(f), far = (index_t{1} << level) * width;
-      for (index_t at = threadIdx.x; at < pairs; at += threads) {
+      for (index_t at = threadIdx.x; at < pairs; at += shared_threads) {
         const index_t pair = at / width;
         T* const u = z + first_of_pair(pair, level) * width + at % width;
         apply_pair(p.factors, p.factors.at(b, f, pair), u[0], u[far]);
       }
       __syncthreads();
     }
-    for (index_t at = threadIdx.x; at < p.out * width; at += threads) {
+    for (index_t at = threadIdx.x; at < p.out * width; at += shared_threads) {
       const index_t i = at / width, c = first + at % width;
       if (c < p.columns) p.y(b, i, c) = z[at];
     }
@@ -150,9 +161,8 @@ void enqueue_in_registers(const Problem<T>& p, int processors, cudaStream_t stre
 
 template <class T>
 auto layout(index_t size, index_t batch, index_t columns, index_t factors) {
-  const bool shared = columns_at_once<T>(size, columns) > 0;
   return [=](gpu::Workspace& workspace) {
-    return workspace.take<T>(shared || factors == 0 ? 0 : batch * size * columns);
+    return workspace.take<T>(fits_shared<T>(size) || factors == 0 ? 0 : batch * size * columns);
   };
 }
 
@@ -205,14 +215,14 @@ void apply(const exec::cuda& e, const ButterflyView<T, space::cuda>& matrix, Op 
                            y.extent(1),
                            batch,
                            columns};
-  const index_t width = columns_at_once<D>(m.size(), columns);
   if (count == 0) {
     gpu::launch(operation, copy_leading<D>, gpu::persistent_blocks(y.size(), threads, processors),
                 threads, stream, problem);
-  } else if (width > 0) {
+  } else if (fits_shared<D>(m.size())) {
+    const index_t width = columns_at_once<D>(m.size(), columns, batch, processors);
     const gpu::Grid grid{
-        gpu::persistent_blocks(batch * ((columns + width - 1) / width), 1, processors), threads,
-        static_cast<std::size_t>(m.size() * width) * sizeof(D)};
+        gpu::persistent_blocks(batch * ((columns + width - 1) / width), 1, processors),
+        shared_threads, static_cast<std::size_t>(m.size() * width) * sizeof(D)};
     gpu::launch(operation, apply_in_shared<D>, grid, stream, problem, static_cast<int>(width));
   } else {
     enqueue_in_registers(problem, processors, stream);

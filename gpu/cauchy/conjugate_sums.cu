@@ -34,8 +34,11 @@ struct PairTerm {
     R re, im, twice, fourth;  // times im^2
   };
   struct alignas(16) Source {
-    R w_re, w_im, v_re, numerator, half_v_re, v_im;
-    __device__ void clear() { v_re = numerator = half_v_re = v_im = 0; }
+    R w_im, half_v_re, w_re, v_re, numerator, v_im;
+    R square, t, axis_numerator, product;  // what add has at Re z = 0
+    __device__ void clear() {
+      v_re = numerator = half_v_re = v_im = t = axis_numerator = product = 0;
+    }
   };
 
   Shape shape;
@@ -49,7 +52,8 @@ struct PairTerm {
   }
   __device__ Source source(index_t b, index_t n, index_t, int) const {
     const Complex<R> w = all.w(b, n), v = all.v(b, n);
-    return {w.re, w.im, v.re, -v.im * w.im, v.re / 2, v.im};
+    const R numerator = -v.im * w.im, t = -v.re * w.re, axis = t + numerator;
+    return {w.im, v.re / 2, w.re, v.re, numerator, v.im, w.re * w.re, t, axis, w.re * axis};
   }
   __device__ bool bears(const Row& row) const {
     return at_most(Complex<R>(row.re, row.im), most_fourth<R>);
@@ -65,6 +69,14 @@ struct PairTerm {
     const R t = source->v_re * a, numerator = t + source->numerator;
     sum[0].re = fma(fma(numerator, d, t * row.twice), r, sum[0].re);
     sum[0].im = fma(fma(source->half_v_re, d, -(a * numerator)), r, sum[0].im);
+  }
+  /// On the imaginary axis a = -Re w belongs to the pole.
+  __device__ bool is_simple(const Row& row) const { return row.re == 0; }
+  __device__ void add_simply(const Row& row, const Source& source, Scalar (&sum)[1]) const {
+    const R p = row.im - source.w_im, q = row.im + source.w_im, d = fma(-p, q, source.square);
+    const R r = fast_reciprocal(fma(source.square, row.fourth, d * d));
+    sum[0].re = fma(fma(source.axis_numerator, d, source.t * row.twice), r, sum[0].re);
+    sum[0].im = fma(fma(source.half_v_re, d, source.product), r, sum[0].im);
   }
   __device__ void complete(const Row& row, Scalar (&sum)[1]) const {
     sum[0] = {2 * sum[0].re, 4 * row.im * sum[0].im};

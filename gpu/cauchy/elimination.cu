@@ -15,7 +15,7 @@ constexpr index_t most_shared = index_t{96} * 1024;
 /// Steps between two orthogonalisations.
 constexpr int event_distance = 16;
 
-/// What a block works on, one array after the other.
+/// What a block works on, one array after the other. s, t: nodes; on the circle their factors of 1 / (s - t).
 template <class T>
 struct Work {
   using R = gpu::real_of_t<T>;
@@ -24,38 +24,46 @@ struct Work {
   unsigned char *row_done, *col_done;
 
   __host__ __device__ static index_t bytes(index_t n, index_t order, Weights weights) {
-    const index_t nodes = weights == Weights::circle ? 0 : 2;
     const index_t table = weights == Weights::circle ? 2 * n * index_t{sizeof(R)} : 0;
-    return ((2 * order + 1 + nodes) * n * index_t{sizeof(T)} + table + 2 * n + 15) / 16 * 16;
+    return ((2 * order + 3) * n * index_t{sizeof(T)} + table + 2 * n + 15) / 16 * 16;
   }
   __device__ Work(std::byte* memory, index_t n, index_t order, Weights weights) {
     g = reinterpret_cast<T*>(memory);
     h = g + order * n;
     entries = h + order * n;
     s = entries + n;
-    const bool nodes = weights != Weights::circle;
-    t = s + (nodes ? n : 0);
-    table = reinterpret_cast<R*>(t + (nodes ? n : 0));
-    row_done = reinterpret_cast<unsigned char*>(table + (nodes ? 0 : 2 * n));
+    t = s + n;
+    table = reinterpret_cast<R*>(t + n);
+    row_done = reinterpret_cast<unsigned char*>(table + (weights == Weights::circle ? 2 * n : 0));
     col_done = row_done + n;
   }
 };
 
-template <class R>
-struct Best {
-  R size = -1;
-  int index = 1 << 30;
+/// A size as an unsigned number that orders as it does: by all digits in single precision, by 20 in double.
+/// NaN is below everything.
+__device__ inline unsigned order_of(float size) {
+  return size >= 0 ? static_cast<unsigned>(__float_as_int(size)) + 1 : 0;
+}
+__device__ inline unsigned order_of(double size) {
+  return size >= 0 ? static_cast<unsigned>(__double_as_longlong(size) >> 32) + 1 : 0;
+}
 
-  __device__ void take(R other, int at) {
-    if (other > size || (other == size && at < index)) size = other, index = at;
+/// The largest of some sizes, and whose it is. None: order 0.
+struct Best {
+  unsigned order = 0;
+  int index = 0;
+
+  template <class R>
+  __device__ void take(R size, int at) {
+    const unsigned other = order_of(size);
+    if (other > order) order = other, index = at;
   }
 };
 
 /// Scratch of reductions: two of each kind in turn, so that one barrier is enough for each.
 template <class T>
 struct Scratch {
-  using R = gpu::real_of_t<T>;
-  R sizes[2][32];
+  unsigned orders[2][32];
   int indices[2][32];
   T sums[2][32];
 };
@@ -63,25 +71,24 @@ struct Scratch {
 template <class T>
 class Reductions {
  public:
-  using R = gpu::real_of_t<T>;
   __device__ explicit Reductions(Scratch<T>& scratch) : scratch_(scratch) {}
 
-  /// The largest over the block, of equal ones the first.
-  __device__ Best<R> best(Best<R> own) {
-    constexpr unsigned all = 0xffffffffu;
+  /// The largest over the block, of equal ones one that depends on the numbers alone.
+  __device__ Best best(Best own) {
+    const int warps = static_cast<int>(blockDim.x) / 32;
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     turn_ ^= 1;
     over_warp(own);
     if (lane == 0) {
-      scratch_.sizes[turn_][warp] = own.size;
+      scratch_.orders[turn_][warp] = own.order;
       scratch_.indices[turn_][warp] = own.index;
     }
     __syncthreads();
+    if (warps == 1) return own;
     own = {};
-    if (lane < static_cast<int>(blockDim.x) / 32)
-      own = {scratch_.sizes[turn_][lane], scratch_.indices[turn_][lane]};
+    if (lane < warps) own = {scratch_.orders[turn_][lane], scratch_.indices[turn_][lane]};
     over_warp(own);
-    return {__shfl_sync(all, own.size, 0), __shfl_sync(all, own.index, 0)};
+    return own;
   }
   __device__ T sum(T own) {
     turn_ ^= 1;
@@ -89,14 +96,11 @@ class Reductions {
   }
 
  private:
-  __device__ static void over_warp(Best<R>& own) {
+  __device__ static void over_warp(Best& own) {
     constexpr unsigned all = 0xffffffffu;
-#pragma unroll
-    for (int bits = 16; bits > 0; bits /= 2) {
-      const R size = __shfl_xor_sync(all, own.size, bits);
-      const int index = __shfl_xor_sync(all, own.index, bits);
-      own.take(size, index);
-    }
+    const unsigned most = __reduce_max_sync(all, own.order);
+    const int winner = __ffs(static_cast<int>(__ballot_sync(all, own.order == most))) - 1;
+    own = {most, __shfl_sync(all, own.index, winner)};
   }
 
   Scratch<T>& scratch_;
@@ -155,10 +159,9 @@ struct Run {
   Reductions<T> reduce;
   int exponent = 0;  // the matrix is 2^exponent times what the generators say
 
-  __device__ R weight_real(int i, int j) const { return w.table[i - j + n]; }
   __device__ T weighted(T value, int i, int j) const {
     if constexpr (Kind == Weights::circle)
-      return value * weight_real(i, j);
+      return value * (w.table[i - j + n] * (w.s[i] * w.t[j]));
     else
       return value * quotient(w.s[i] - w.t[j]);
   }
@@ -183,19 +186,29 @@ struct Run {
 
   /// Exponent of the largest number of a column of a generator.
   __device__ int exponent_of(const gpu::Strided<const T, 3>& generator, int l) {
-    Best<R> largest;
+    Best largest;
     for (int i = threadIdx.x; i < n; i += blockDim.x)
       largest.take(gpu::taxicab(T(generator(b, i, l))), i);
-    const R size = reduce.best(largest).size;
+    const R size = gpu::taxicab(T(generator(b, reduce.best(largest).index, l)));
     return size > 0 ? ilogb(size) : 0;
+  }
+
+  /// exp(i pi m / 2n)
+  __device__ T half_turn(int m) const {
+    double sine, cosine;
+    sincospi(static_cast<double>(m) / (2.0 * n), &sine, &cosine);
+    return {static_cast<R>(cosine), static_cast<R>(sine)};
   }
 
   /// Loads the matrix with generators of size 1. Returns the first line that is not finite, or n.
   __device__ int load() {
-    Best<R> bad;
+    Best bad;
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
       bool good = true;
-      if constexpr (Kind != Weights::circle) {
+      if constexpr (Kind == Weights::circle) {
+        w.s[i] = half_turn(-2 * i);
+        w.t[i] = half_turn(-(2 * i + 1)) * T(0, -1);
+      } else {
         w.s[i] = in.s(b, i);
         w.t[i] = in.t(b, i);
         good = finite(w.s[i]) && finite(w.t[i]);
@@ -210,7 +223,7 @@ struct Run {
         }
       }
       w.row_done[i] = w.col_done[i] = 0;
-      if (!good) bad.take(1, i);
+      if (!good) bad.take(static_cast<R>(n - i), i);
     }
     if constexpr (Kind == Weights::circle) {
       for (int m = threadIdx.x; m < 2 * n; m += blockDim.x) {
@@ -220,7 +233,7 @@ struct Run {
       }
     }
     bad = reduce.best(bad);
-    if (bad.size > 0) return bad.index;
+    if (bad.order > 0) return bad.index;
     if constexpr (!products) {
       for (int l = 0; l < r; ++l) {
         const int both = exponent_of(in.g, l) + exponent_of(in.h, l);
@@ -267,17 +280,20 @@ struct Run {
   __device__ void rescale() {
     for (T* const side : {w.g, w.h}) {
       const unsigned char* const done = side == w.g ? w.row_done : w.col_done;
-      Best<R> largest;
+      Best largest;
       each(done, [&](int i) { largest.take(gpu::taxicab(side[i]), i); });
-      const R size = reduce.best(largest).size;
+      const Best best = reduce.best(largest);
+      const R size = best.order > 0 ? gpu::taxicab(side[best.index]) : R(0);
+      // Everybody has read it before its owner scales it.
+      __syncthreads();
       const int shift = size > 0 && finite(size) ? ilogb(size) : 0;
       each(done, [&](int i) { side[i] = scaled(side[i], -shift); });
       exponent += shift;
     }
   }
 
-  __device__ Best<R> largest_column() const {
-    Best<R> best;
+  __device__ Best largest_column() const {
+    Best best;
     each(w.col_done, [&](int j) { best.take(column_size(j), j); });
     return best;
   }
@@ -287,11 +303,12 @@ struct Run {
     const auto bad = [&](PivotStatus::Kind kind, int k, R size) {
       return PivotStatus{kind, 0, k, static_cast<double>(size)};
     };
+    if (n == 0) return {};
     const int line = load();
     if (line < n) return bad(PivotStatus::Kind::not_finite, line, NAN);
     index_t* const row_order = f.row_order + b * n;
     index_t* const col_order = f.col_order + b * n;
-    Best<R> columns;
+    Best columns;
     R least = std::numeric_limits<R>::infinity(), most = 0;
     int worst = 0;
     for (int k = 0; k < n; ++k) {
@@ -302,29 +319,27 @@ struct Run {
           orthogonalise();
         columns = largest_column();
       }
-      const Best<R> column = reduce.best(columns);
+      const Best column = reduce.best(columns);
       const int q = column.index;
-      if (!(column.size >= 0)) return bad(PivotStatus::Kind::not_finite, k, NAN);
-      if (products && !(column.size >= least_size))
-        return bad(PivotStatus::Kind::zero, k, column.size);
+      if (column.order == 0) return bad(PivotStatus::Kind::not_finite, k, NAN);
+      if (products && !(column_size(q) >= least_size))
+        return bad(PivotStatus::Kind::zero, k, column_size(q));
 
-      Best<R> rows;
+      Best rows;
       each(w.row_done, [&](int i) {
         const T entry = weighted(products ? w.g[i] : dot(i, q), i, q);
         w.entries[i] = entry;
         rows.take(gpu::taxicab(entry), i);
       });
-      const Best<R> row = reduce.best(rows);
+      const Best row = reduce.best(rows);
       const int p = row.index;
-      if (!(row.size >= least_size)) {
-        const bool none = row.size >= 0;
-        return bad(none ? PivotStatus::Kind::zero : PivotStatus::Kind::not_finite, k,
-                   none ? R(0) : R(NAN));
-      }
-      if (!finite(row.size)) return bad(PivotStatus::Kind::not_finite, k, row.size);
+      if (row.order == 0) return bad(PivotStatus::Kind::not_finite, k, NAN);
       const T pivot = w.entries[p], inverse = quotient(pivot);
-      if (row.size < least) least = row.size, worst = k;
-      most = max(most, row.size);
+      const R size = gpu::taxicab(pivot);
+      if (!(size >= least_size)) return bad(PivotStatus::Kind::zero, k, size);
+      if (!finite(size)) return bad(PivotStatus::Kind::not_finite, k, size);
+      if (size < least) least = size, worst = k;
+      most = max(most, size);
 
       T* const lower = f.lower + (b * n + k) * n;
       for (int i = threadIdx.x; i < n; i += blockDim.x) {
@@ -374,8 +389,7 @@ struct Run {
       }
     }
     const R bound = 4 * sqrt(static_cast<R>(n)) * std::numeric_limits<R>::epsilon() * most;
-    if (!products && n > 0 && least <= bound)
-      return bad(PivotStatus::Kind::near_singular, worst, least);
+    if (!products && least <= bound) return bad(PivotStatus::Kind::near_singular, worst, least);
     return {};
   }
 };

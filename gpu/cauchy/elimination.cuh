@@ -20,8 +20,9 @@ namespace structmat::cauchy::device {
 enum class Weights {
   nodes,     ///< 1 / (s_i - t_j)
   products,  ///< the same, of a Cauchy matrix: generators 1
-  /// 1 / (2 sin((2 (i - j) - 1) pi / 2n)): roots of unity and the points between them, up to scalings of
-  /// rows and columns; from a table, with every digit also where nodes are close
+  /// s_i = exp(2 pi i i / n), t_j = exp(i pi (2j + 1) / n): 1 / (s_i - t_j) is conj(root(2i))
+  /// (-i conj(root(2j + 1))) / (2 sin((2 (i - j) - 1) pi / 2n)) with root(m) = exp(i pi m / 2n); sines come
+  /// from a table of i - j, with all their digits also where nodes are close
   circle
 };
 

@@ -75,7 +75,7 @@ Line<R>::Line(const Strided<const R, 2>& s, const Strided<const R, 2>& t, index_
   Array<R, 2> from_moments({order, order}), from_values({order, order});
   for (index_t k = 0; k < order; ++k) {
     const double angle = M_PI * (static_cast<double>(k) + 0.5) / static_cast<double>(order);
-    points(k) = static_cast<R>(std::cos(angle));
+    points(k) = static_cast<R>(1 + std::cos(angle));
     for (index_t l = 0; l < order; ++l) {
       const double value =
           std::cos(static_cast<double>(l) * angle) * (l == 0 ? 1 : 2) / static_cast<double>(order);

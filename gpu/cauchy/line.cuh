@@ -44,7 +44,7 @@ class Line {
   int order_ = 0;
   Trees<R> rows_, cols_;
   BothLists lists_;
-  Array<R, 1, space::cuda> points_;                      // zeros of T_order
+  Array<R, 1, space::cuda> points_;                      // 1 + zeros of T_order
   Array<R, 2, space::cuda> from_moments_, from_values_;  // T_m(point) (m = 0: 1, others: 2) / order
 };
 

@@ -77,12 +77,12 @@ __device__ void sum_unit(const Crossing<R>& m, const Unit& unit, index_t number,
     const index_t column = proxies ? m.sources.all_cells() * m.order : m.sources.all_nodes();
     const R* const charges = (proxies ? m.proxies : m.charges) + first_column * column + term.first;
     const R* const nodes = m.sources.nodes + term.first;
-    // Proxies lie at small distances from a center: positions relative to a center that takes part
-    // keep the differences accurate.
-    R origin = near ? R(0) : to.center, half = 0;
+    // Proxies lie at small distances from the low end of a cell: positions relative to one that takes
+    // part keep the differences accurate.
+    R origin = near ? R(0) : to.low, half = 0;
     if (proxies) {
       const Interval<R> from = m.sources.intervals[term.source];
-      origin = from.center;
+      origin = from.low;
       half = from.half;
     }
     __syncwarp();
@@ -99,7 +99,7 @@ __device__ void sum_unit(const Crossing<R>& m, const Unit& unit, index_t number,
     R targets[U];
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      targets[u] = near ? at[u] - origin : at[u] + (to.center - origin);
+      targets[u] = near ? at[u] - origin : at[u] + (to.low - origin);
     }
     if (term.wide) {
       add_sources<true, U>(staged, lane / group, count, 32 / group, targets, sums);
@@ -148,8 +148,11 @@ __global__ void __launch_bounds__(across_threads) cross(const __grid_constant__ 
 // ---- up and down: eight lanes for a cell, one column; a block for the levels of a subtree
 
 inline constexpr int sweep_threads = 256, lanes = 8, groups = sweep_threads / lanes;
-/// Levels that a block walks over: as many as give each group one cell at first.
+/// Levels that a block walks over: as many as give each group one cell at the bottom.
 inline constexpr int sweep_levels = 6;
+static_assert(groups == 1 << (sweep_levels - 1));
+/// Points of a cell that each lane has: nodes of a leaf, or proxies of both children.
+inline constexpr int points_of_lane = leaf_size / lanes;
 
 struct Group {
   int number, lane;
@@ -225,124 +228,179 @@ __device__ R interpolant(R u, const R (&coefficients)[P]) {
   return value;
 }
 
-/// The proxies of a cell's charges, from those of the children.
 template <class R, int P>
-__device__ void ascend_cell(const Sweep<R>& m, const Group& group, index_t column, index_t id,
-                            const R* points, const R* matrix, R* moments) {
-  const auto cell = m.tree.cell(id);
-  R* const proxies = m.proxies + column * m.tree.all_cells() * P;
-  const Interval<R> own = m.tree.intervals[id];
-  const R inverse_half = inverse(own.half);
-  R sums[P] = {};
-  if (m.tree.is_leaf(cell)) {
-    const R* const nodes = m.tree.nodes + cell.begin;
-    const R* const charges = m.charges + column * m.tree.all_nodes() + cell.begin;
-    for (int i = group.lane; i < cell.size(); i += lanes) {
-      add_moments((nodes[i] - own.center) * inverse_half, charges[i], sums);
-    }
-  } else {
-#pragma unroll 1
-    for (int which = 0; which < 2; ++which) {
-      const index_t child = id + cell.local + 1 + which;
-      const Interval<R> from = m.tree.intervals[child];
-      const R* const charges = proxies + child * P;
-      const R scale = from.half * inverse_half, origin = (from.center - own.center) * inverse_half;
-      for (int k = group.lane; k < P; k += lanes) {
-        add_moments(multiply_add(scale, points[k], origin), charges[k], sums);
-      }
-    }
-  }
-  sum_over_group(group, sums);
-  __syncwarp(group.mask);
+struct SweepTables {
+  R points[P], matrix[P * P];
+  R cells[2][groups][P];  // proxies or coefficients of two levels
+};
+
+/// result_k := sum_l matrix_lk vector_l, with k = lane + 8 i in place i.
+template <int P, class R>
+__device__ void multiply(const Group& group, const R* matrix, const R* vector,
+                         R (&result)[P / lanes]) {
 #pragma unroll
-  for (int i = 0; i < P / lanes; ++i) moments[group.lane * (P / lanes) + i] = sums[i];
-  __syncwarp(group.mask);
-  R* const out = proxies + id * P;
+  for (int i = 0; i < P / lanes; ++i) result[i] = 0;
+#pragma unroll 4
+  for (int l = 0; l < P; ++l) {
 #pragma unroll
-  for (int i = 0; i < P / lanes; ++i) {
-    const int k = group.lane + i * lanes;
-    R value = 0;
-    for (int l = 0; l < P; ++l) value = multiply_add(matrix[l * P + k], moments[l], value);
-    out[k] = value;
+    for (int i = 0; i < P / lanes; ++i) {
+      result[i] = multiply_add(matrix[l * P + group.lane + i * lanes], vector[l], result[i]);
+    }
   }
 }
 
-/// The interpolant of what is far from a cell, and in a leaf the sums themselves.
+/// The proxies of a cell's charges, from those of the children, which are in shared memory or, in the
+/// first level of a launch, in global memory (below = null).
+template <class R, int P>
+__device__ void ascend_cell(const Sweep<R>& m, const Group& group, index_t column, index_t id,
+                            const SweepTables<R, P>& tables, const R* below, R* own_proxies) {
+  const auto cell = m.tree.cell(id);
+  R* const proxies = m.proxies + column * m.tree.all_cells() * P;
+  const Interval<R> own = m.tree.intervals[id];
+  const bool leaf = m.tree.is_leaf(cell);
+  const R inverse_half = inverse(own.half);
+  // All loads come first: they wait together.
+  R u[points_of_lane] = {}, charge[points_of_lane] = {};
+  if (leaf) {
+    const R* const nodes = m.tree.nodes + cell.begin;
+    const R* const charges = m.charges + column * m.tree.all_nodes() + cell.begin;
+#pragma unroll
+    for (int i = 0; i < points_of_lane; ++i) {
+      const int j = group.lane + i * lanes;
+      if (j < cell.size()) {
+        u[i] = (nodes[j] - own.low) * inverse_half - 1;
+        charge[i] = charges[j];
+      }
+    }
+  } else {
+    const index_t child = id + cell.local + 1;
+    static_assert(2 * P / lanes <= points_of_lane);
+#pragma unroll
+    for (int which = 0; which < 2; ++which) {
+      const Interval<R> from = m.tree.intervals[child + which];
+      const R scale = from.half * inverse_half, origin = (from.low - own.low) * inverse_half - 1;
+#pragma unroll
+      for (int i = 0; i < P / lanes; ++i) {
+        const int k = group.lane + i * lanes, at = which * (P / lanes) + i;
+        u[at] = multiply_add(scale, tables.points[k], origin);
+        charge[at] = below != nullptr ? below[which * P + k] : proxies[(child + which) * P + k];
+      }
+    }
+  }
+  R sums[P] = {};
+#pragma unroll
+  for (int i = 0; i < points_of_lane; ++i) {
+    if (i * lanes < (leaf ? cell.size() : 2 * P)) add_moments(u[i], charge[i], sums);
+  }
+  sum_over_group(group, sums);
+  // The place of the proxies serves the exchange of moments before.
+#pragma unroll
+  for (int i = 0; i < P / lanes; ++i) own_proxies[group.lane * (P / lanes) + i] = sums[i];
+  __syncwarp(group.mask);
+  R result[P / lanes];
+  multiply<P>(group, tables.matrix, own_proxies, result);
+  __syncwarp(group.mask);
+#pragma unroll
+  for (int i = 0; i < P / lanes; ++i) {
+    const int k = group.lane + i * lanes;
+    own_proxies[k] = proxies[id * P + k] = result[i];
+  }
+}
+
+/// The interpolant of what is far from a cell, and in a leaf the sums themselves. The coefficients of
+/// the parent are in shared memory or, in the first level of a launch, in global memory (above = null).
 template <class R, int P>
 __device__ void descend_cell(const Sweep<R>& m, const Group& group, index_t column, index_t id,
-                             const R* points, const R* matrix, R* values) {
+                             const SweepTables<R, P>& tables, const R* above, R* own_coefficients) {
   const auto cell = m.tree.cell(id);
+  const bool leaf = m.tree.is_leaf(cell);
   const index_t all_cells = m.tree.all_cells();
   R* const all_coefficients = m.coefficients + column * all_cells * P;
   const Interval<R> own = m.tree.intervals[id];
+  // In front of the first far unit, near ones are counted.
+  const std::uint64_t* const units = m.first_unit + all_cells;
+  const auto before = static_cast<index_t>(units[0]);
   R of_parent[P] = {};
-  R scale = 0, origin = 0;
+  R scale = 0, origin = -1;
   if (cell.local > 0) {
     const index_t parent = id - cell.local + (cell.local - 1) / 2;
     const Interval<R> to = m.tree.intervals[parent];
     const R inverse_half = inverse(to.half);
     scale = own.half * inverse_half;
-    origin = (own.center - to.center) * inverse_half;
-    const R* const from = all_coefficients + parent * P;
+    origin = (own.low - to.low) * inverse_half - 1;
 #pragma unroll
-    for (int l = 0; l < P; ++l) of_parent[l] = from[l];
+    for (int l = 0; l < P; ++l) {
+      of_parent[l] = above != nullptr ? above[l] : all_coefficients[parent * P + l];
+    }
   }
-  // In front of the first far unit, near ones are counted.
-  const std::uint64_t* const units = m.first_unit + all_cells;
-  const std::uint64_t first = units[id] - units[0], last = units[id + 1] - units[0];
-  __syncwarp(group.mask);
+  R values[P / lanes] = {};
+  const auto first = static_cast<index_t>(units[id]) - before,
+             last = static_cast<index_t>(units[id + 1]) - before;
+  for (index_t unit = first; unit < last; ++unit) {
+#pragma unroll
+    for (int i = 0; i < P / lanes; ++i) {
+      values[i] += m.far[(unit * m.columns + column) * P + group.lane + i * lanes];
+    }
+  }
+  R at[points_of_lane] = {}, near[points_of_lane] = {};
+  if (leaf) {
+    const auto first_near = static_cast<index_t>(m.first_unit[id]),
+               last_near = static_cast<index_t>(m.first_unit[id + 1]);
+    const R inverse_half = inverse(own.half);
+#pragma unroll
+    for (int i = 0; i < points_of_lane; ++i) {
+      const int j = group.lane + i * lanes;
+      if (j < cell.size()) {
+        at[i] = (m.tree.nodes[cell.begin + j] - own.low) * inverse_half - 1;
+      }
+    }
+    for (index_t unit = first_near; unit < last_near; ++unit) {
+      const R* const sums = m.near + (unit * m.columns + column) * leaf_size;
+#pragma unroll
+      for (int i = 0; i < points_of_lane; ++i) {
+        const int j = group.lane + i * lanes;
+        if (j < cell.size()) near[i] += sums[j];
+      }
+    }
+  }
+  // The place of the coefficients serves the exchange of values before.
 #pragma unroll
   for (int i = 0; i < P / lanes; ++i) {
     const int k = group.lane + i * lanes;
-    R value = interpolant(multiply_add(scale, points[k], origin), of_parent);
-    for (std::uint64_t unit = first; unit < last; ++unit) {
-      value += m.far[(static_cast<index_t>(unit) * m.columns + column) * P + k];
-    }
-    values[k] = value;
+    own_coefficients[k] =
+        values[i] + interpolant(multiply_add(scale, tables.points[k], origin), of_parent);
   }
   __syncwarp(group.mask);
-  R own_coefficients[P / lanes];
+  multiply<P>(group, tables.matrix, own_coefficients, values);
+  __syncwarp(group.mask);
 #pragma unroll
-  for (int i = 0; i < P / lanes; ++i) {
-    R value = 0;
-    for (int k = 0; k < P; ++k) {
-      value = multiply_add(matrix[k * P + group.lane + i * lanes], values[k], value);
+  for (int i = 0; i < P / lanes; ++i) own_coefficients[group.lane + i * lanes] = values[i];
+  if (!leaf) {
+#pragma unroll
+    for (int i = 0; i < P / lanes; ++i) {
+      all_coefficients[id * P + group.lane + i * lanes] = values[i];
     }
-    own_coefficients[i] = value;
-  }
-  if (!m.tree.is_leaf(cell)) {
-    R* const out = all_coefficients + id * P;
-#pragma unroll
-    for (int i = 0; i < P / lanes; ++i) out[group.lane + i * lanes] = own_coefficients[i];
     return;
   }
   __syncwarp(group.mask);
-#pragma unroll
-  for (int i = 0; i < P / lanes; ++i) values[group.lane + i * lanes] = own_coefficients[i];
-  __syncwarp(group.mask);
   R coefficients[P];
 #pragma unroll
-  for (int l = 0; l < P; ++l) coefficients[l] = values[l];
-  const R inverse_half = inverse(own.half);
-  const R* const nodes = m.tree.nodes + cell.begin;
+  for (int l = 0; l < P; ++l) coefficients[l] = own_coefficients[l];
   R* const sums = m.sums + column * m.tree.all_nodes() + cell.begin;
-  const std::uint64_t near = m.first_unit[id], near_end = m.first_unit[id + 1];
-  for (int i = group.lane; i < cell.size(); i += lanes) {
-    R value = interpolant((nodes[i] - own.center) * inverse_half, coefficients);
-    for (std::uint64_t unit = near; unit < near_end; ++unit) {
-      value += m.near[(static_cast<index_t>(unit) * m.columns + column) * leaf_size + i];
-    }
-    sums[i] = value;
+#pragma unroll
+  for (int i = 0; i < points_of_lane; ++i) {
+    const int j = group.lane + i * lanes;
+    if (j < cell.size()) sums[j] = near[i] + interpolant(at[i], coefficients);
   }
 }
 
 /// A block walks over the levels between top and bottom of a subtree.
 template <class R, int P, bool Up>
 __global__ void __launch_bounds__(sweep_threads) sweep(const __grid_constant__ Sweep<R> m) {
-  __shared__ R points[P], matrix[P * P], exchange[groups][P];
+  __shared__ SweepTables<R, P> tables;
   for (int i = static_cast<int>(threadIdx.x); i < P * P; i += sweep_threads) {
-    matrix[i] = m.matrix[i];
-    if (i < P) points[i] = m.points[i];
+    tables.matrix[i] = m.matrix[i];
+    if (i < P) tables.points[i] = m.points[i];
   }
   __syncthreads();
   const Group group;
@@ -353,12 +411,17 @@ __global__ void __launch_bounds__(sweep_threads) sweep(const __grid_constant__ S
     const index_t column = part / m.tree.trees, tree = part - column * m.tree.trees;
     for (int l = 0; l < levels; ++l) {
       const int level = Up ? m.bottom - l : m.top + l, count = 1 << (level - m.top);
-      const index_t first = tree * m.tree.cells() + (index_t{1} << level) - 1 + root * count;
-      for (int i = group.number; i < count; i += groups) {
+      const index_t id =
+          tree * m.tree.cells() + (index_t{1} << level) - 1 + root * count + group.number;
+      R(&own)[groups][P] = tables.cells[l % 2];
+      R(&last)[groups][P] = tables.cells[(l + 1) % 2];
+      if (group.number < count) {
         if constexpr (Up) {
-          ascend_cell<R, P>(m, group, column, first + i, points, matrix, exchange[group.number]);
+          ascend_cell<R, P>(m, group, column, id, tables, l > 0 ? last[2 * group.number] : nullptr,
+                            own[group.number]);
         } else {
-          descend_cell<R, P>(m, group, column, first + i, points, matrix, exchange[group.number]);
+          descend_cell<R, P>(m, group, column, id, tables, l > 0 ? last[group.number / 2] : nullptr,
+                             own[group.number]);
         }
       }
       __syncthreads();

@@ -50,6 +50,18 @@ __global__ void number_nodes(const __grid_constant__ Preparation<R> p) {
   }
 }
 
+struct Inversion {
+  const index_t* order;
+  index_t* rank;
+  index_t trees, n;
+};
+__global__ void invert_order(const __grid_constant__ Inversion m) {
+  for (index_t k = first_thread(); k < m.trees * m.n; k += thread_count()) {
+    const index_t base = k / m.n * m.n;
+    m.rank[base + m.order[k]] = k - base;
+  }
+}
+
 template <class R>
 struct Measurement {
   TreeView<R> tree;
@@ -63,9 +75,8 @@ __global__ void measure_cells(const __grid_constant__ Measurement<R> m) {
   for (index_t id = first_thread(); id < tree.all_cells(); id += thread_count()) {
     const auto cell = tree.cell(id);
     const R* const nodes = tree.nodes;
-    Interval<R> v{nodes[cell.begin], nodes[cell.end - 1], 0, 0};
-    v.center = v.low / 2 + v.high / 2;
-    v.half = max(v.high - v.center, v.center - v.low);
+    Interval<R> v{nodes[cell.begin], nodes[cell.end - 1], 0};
+    v.half = (v.high - v.low) / 2;
     m.intervals[id] = v;
     if (!tree.is_leaf(cell)) continue;
     bool wide = false;
@@ -164,6 +175,10 @@ Trees<R>::Trees(const Strided<const R, 2>& nodes, index_t trees, index_t n, cons
     sort_by_key(operation, keys.data() + b * n, nodes_.data() + b * n, numbers.data() + b * n,
                 order_.data() + b * n, n, scratch, stream);
   }
+
+  rank_ = Array<index_t, 2, space::cuda>({trees, n}, uninitialized);
+  launch(operation, invert_order, persistent_blocks(trees * n, threads, processors), threads,
+         stream, {order_.data(), rank_.data(), trees, n});
 
   while ((n >> shape_.depth) >= leaf_size) ++shape_.depth;
   const index_t cells = shape_.cells();

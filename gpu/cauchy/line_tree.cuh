@@ -11,11 +11,10 @@ namespace structmat::gpu::line {
 /// Most nodes of a leaf: two for each lane of a warp.
 inline constexpr int leaf_size = 64;
 
-/// The nodes of a cell fill [low, high], which lies in an interval around a number of the type that
-/// holds them.
+/// The nodes of a cell fill [low, high]; half = (high - low) / 2.
 template <class R>
 struct Interval {
-  R low, high, center, half;
+  R low, high, half;
 };
 
 /// Several trees of one shape. Cell i of a tree has the children 2 i + 1 and 2 i + 2, each with half
@@ -50,6 +49,7 @@ template <class R>
 struct TreeView : Shape {
   const R* nodes;                // (trees, n), ascending
   const index_t* order;          // (trees, n): numbers of the nodes as given
+  const index_t* rank;           // (trees, n): its inverse, places of the nodes
   const Interval<R>* intervals;  // (trees, cells)
   const std::uint8_t* wide;  // (trees, leaves): may differences with such nodes leave the range?
 };
@@ -67,13 +67,13 @@ class Trees {
         cudaStream_t stream);
 
   TreeView<R> view() const {
-    return {shape_, nodes_.data(), order_.data(), intervals_.data(), wide_.data()};
+    return {shape_, nodes_.data(), order_.data(), rank_.data(), intervals_.data(), wide_.data()};
   }
 
  private:
   Shape shape_;
   Array<R, 2, space::cuda> nodes_;
-  Array<index_t, 2, space::cuda> order_;
+  Array<index_t, 2, space::cuda> order_, rank_;
   Array<Interval<R>, 2, space::cuda> intervals_;
   Array<std::uint8_t, 2, space::cuda> wide_;
 };

@@ -33,8 +33,7 @@ __device__ T inverse_gap(const Node& node, Complex<double> u) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads)
-    direct(const __grid_constant__ RootSumsProblem<T> m) {
+__global__ void __launch_bounds__(threads) direct(const __grid_constant__ RootSumsProblem<T> m) {
   using R = real_of_t<T>;
   __shared__ Complex<double> u[pole_tile];
   __shared__ T v[pole_tile];
@@ -162,23 +161,28 @@ void sums_on_roots_of_unity_vjp(const exec::cuda& e, const MappedRootsView<T, sp
   const auto shared = [&](const auto& bar) {
     return bar.data() != nullptr && bar.extent(0) != o.batch;
   };
-  const gpu::Reverse<D> problem{
-      {gpu::strided(o.m.poles), gpu::strided(o.m.dt), gpu::strided(o.v), {}, o.batch, columns, n,
-       o.m.length},
-      gpu::strided(y_bar),
-      gpu::strided(poles_bar),
-      gpu::strided(v_bar),
-      shared(poles_bar) || shared(v_bar) ? 1 : o.batch};
+  const gpu::Reverse<D> problem{{gpu::strided(o.m.poles),
+                                 gpu::strided(o.m.dt),
+                                 gpu::strided(o.v),
+                                 {},
+                                 o.batch,
+                                 columns,
+                                 n,
+                                 o.m.length},
+                                gpu::strided(y_bar),
+                                gpu::strided(poles_bar),
+                                gpu::strided(v_bar),
+                                shared(poles_bar) || shared(v_bar) ? 1 : o.batch};
   const index_t work = problem.groups * ((n + gpu::poles_each - 1) / gpu::poles_each);
   gpu::launch(operation, gpu::reverse<D>, gpu::persistent_blocks(work, 1, processors), gpu::threads,
               gpu::stream_of(e), problem);
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                               \
-  template STRUCTMAT_EXPORT void sums_on_roots_of_unity(                                       \
+#define STRUCTMAT_INSTANTIATE(T)                                                                \
+  template STRUCTMAT_EXPORT void sums_on_roots_of_unity(                                        \
       const exec::cuda&, const MappedRootsView<T, space::cuda>&, View<const T, 3, space::cuda>, \
-      View<T, 3, space::cuda>);                                                                \
-  template STRUCTMAT_EXPORT void sums_on_roots_of_unity_vjp(                                   \
+      View<T, 3, space::cuda>);                                                                 \
+  template STRUCTMAT_EXPORT void sums_on_roots_of_unity_vjp(                                    \
       const exec::cuda&, const MappedRootsView<T, space::cuda>&, View<const T, 3, space::cuda>, \
       View<const T, 3, space::cuda>, View<T, 2, space::cuda>, View<T, 3, space::cuda>);
 STRUCTMAT_INSTANTIATE(std::complex<float>)

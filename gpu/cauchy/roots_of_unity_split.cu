@@ -23,9 +23,9 @@ constexpr int chunk = Sums::chunk, high_seeds = points / seed_width;
 static_assert(rows == 64 && points == 128 && threads == 256);
 
 struct Tables {
-  C weight[chunk];                  // v'
-  Complex<double> power[chunk];     // zeta^128
-  Complex<double> root[rows];       // w_L1^k1
+  C weight[chunk];               // v'
+  Complex<double> power[chunk];  // zeta^128
+  Complex<double> root[rows];    // w_L1^k1
   C seed[chunk][seed_width + high_seeds];
   Sums::Table coarse, fine;
 };
@@ -52,9 +52,9 @@ __device__ C backward_turn(double turns) {
 template <int N>
 __device__ void transform(C (&x)[N]) {
   // exp(-2 pi i j / 16)
-  constexpr float cosine[8] = {1,         .92387953f, .70710678f,  .38268343f,
+  constexpr float cosine[8] = {1, .92387953f,  .70710678f,  .38268343f,
                                0, -.38268343f, -.70710678f, -.92387953f};
-  constexpr float sine[8] = {0,          -.38268343f, -.70710678f, -.92387953f,
+  constexpr float sine[8] = {0,  -.38268343f, -.70710678f, -.92387953f,
                              -1, -.92387953f, -.70710678f, -.38268343f};
 #pragma unroll
   for (int half = N / 2; half > 0; half /= 2) {
@@ -91,9 +91,8 @@ __device__ void tabulate(const RootSumsProblem<C>& m, index_t b, index_t column,
   for (int entry = own; entry < chunk * each; entry += threads) {
     const int n = entry % chunk, s = entry / chunk;
     const index_t exponent = s < seed_width ? s : (s - seed_width) * seed_width;
-    tables.seed[n][s] = first + n < m.count
-                            ? narrowed<C>(power(map(m.half_step(b, first + n)), exponent))
-                            : C(0);
+    tables.seed[n][s] =
+        first + n < m.count ? narrowed<C>(power(map(m.half_step(b, first + n)), exponent)) : C(0);
   }
   __syncthreads();
   for (int entry = own; entry < chunk * points; entry += threads) {
@@ -113,8 +112,7 @@ __device__ void tabulate(const RootSumsProblem<C>& m, index_t b, index_t column,
   __syncthreads();
 }
 
-__global__ void __launch_bounds__(threads, 2)
-    split(const __grid_constant__ RootSumsProblem<C> m) {
+__global__ void __launch_bounds__(threads, 2) split(const __grid_constant__ RootSumsProblem<C> m) {
   Memory& memory = *dynamic_shared<Memory>();
   const int own = static_cast<int>(threadIdx.x);
   const index_t coarse = m.length / points;  // L1

@@ -22,7 +22,12 @@
 ///   void add(Row, const Source* step of them, Scalar (&sum)[outputs])
 ///   void complete(Row, Scalar (&sum)[outputs])   what the fast form leaves to the end of a tile
 ///   void add_exactly(Row, Source, Scalar (&sum)[outputs])
+/// and may know rows of a kind that needs fewer operations:
+///   bool is_simple(Row)
+///   void add_simply(Row, Source, Scalar (&sum)[outputs])   add of one source for such a row
 #pragma once
+
+#include <concepts>
 
 #include "core/complex.cuh"
 #include "core/shared.cuh"
@@ -93,6 +98,23 @@ __device__ bool is_finite(T a) {
   return gpu::taxicab(a) <= std::numeric_limits<gpu::real_of_t<T>>::max();
 }
 
+template <class Term>
+concept HasSimpleRows = requires(const Term& term, const typename Term::Row& row) {
+  { term.is_simple(row) } -> std::same_as<bool>;
+};
+/// Are all rows of a thread simple?
+template <class Term>
+__device__ bool all_simple(const Term& term, const typename Term::Row (&row)[Term::rows]) {
+  if constexpr (HasSimpleRows<Term>) {
+    bool simple = true;
+#pragma unroll
+    for (int r = 0; r < Term::rows; ++r) simple = simple && term.is_simple(row[r]);
+    return simple;
+  } else {
+    return false;
+  }
+}
+
 /// Shared memory of a block: a tile, then the sums of the threads.
 template <class Term>
 constexpr std::size_t shared_bytes() {
@@ -148,10 +170,18 @@ __global__ void __launch_bounds__(block_threads)
         const int from = min(group * share, padded), to = min(from + share, padded);
         T part[R][C] = {};
         if (sources_bear) {
+          if (!all_simple(term, row)) {
 #pragma unroll 2
-          for (int j = from; j < to; j += Term::step) {
+            for (int j = from; j < to; j += Term::step) {
 #pragma unroll
-            for (int r = 0; r < R; ++r) term.add(row[r], tile + j, part[r]);
+              for (int r = 0; r < R; ++r) term.add(row[r], tile + j, part[r]);
+            }
+          } else if constexpr (HasSimpleRows<Term>) {
+#pragma unroll 2
+            for (int j = from; j < to; ++j) {
+#pragma unroll
+              for (int r = 0; r < R; ++r) term.add_simply(row[r], tile[j], part[r]);
+            }
           }
         }
         bool fine = true;
@@ -275,6 +305,7 @@ __global__ void __launch_bounds__(256) finish_sums(const __grid_constant__ Finis
     const index_t b = rest / p.outputs, c = rest - b * p.outputs;
     T value = p.finish(p.sums, b, i, c);
     if (p.sum_batch) {
+#pragma unroll 8
       for (index_t other = 1; other < batch; ++other) value += p.finish(p.sums, other, i, c);
     }
     T& at = p.target(b, i, c);

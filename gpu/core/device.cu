@@ -7,6 +7,18 @@ namespace structmat {
 
 using gpu::check;
 
+namespace {
+
+__global__ void copy_lines(const double2* from, double2* to, index_t size) {
+  const index_t step = static_cast<index_t>(gridDim.x) * blockDim.x;
+  for (index_t i = static_cast<index_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < size;
+       i += step) {
+    to[i] = from[i];
+  }
+}
+
+}  // namespace
+
 int device_count() noexcept {
   int count = 0;
   // Without a device or a driver the codes differ between driver versions: any failure means
@@ -32,6 +44,38 @@ std::string device_name(int device) {
 void device_synchronize() {
   gpu::require_device("device_synchronize");
   check(cudaDeviceSynchronize(), "device_synchronize");
+}
+
+double device_copy_bandwidth() {
+  constexpr const char* operation = "device_copy_bandwidth";
+  // Emulated memory is the host's: less of it.
+#if defined(STRUCTMAT_CUDA_EMULATION)
+  constexpr index_t lines = index_t{1} << 12;
+#else
+  constexpr index_t lines = index_t{1} << 26;
+#endif
+  constexpr int samples = 7;
+  constexpr unsigned threads = 256, most_blocks = 8 * 1024;
+  gpu::require_device(operation);
+  const Array<double2, 1, space::cuda> from({lines});
+  Array<double2, 1, space::cuda> to({lines}, uninitialized);
+  cudaEvent_t start = nullptr, stop = nullptr;
+  check(cudaEventCreate(&start), operation);
+  check(cudaEventCreate(&stop), operation);
+  float fastest = 0;
+  for (int i = 0; i < samples; ++i) {
+    float ms = 0;
+    check(cudaEventRecord(start, nullptr), operation);
+    gpu::launch(operation, copy_lines, std::min<unsigned>(most_blocks, lines / threads), threads,
+                nullptr, from.data(), to.data(), lines);
+    check(cudaEventRecord(stop, nullptr), operation);
+    check(cudaEventSynchronize(stop), operation);
+    check(cudaEventElapsedTime(&ms, start, stop), operation);
+    if (i == 0 || ms < fastest) fastest = ms;
+  }
+  cudaEventDestroy(start);
+  cudaEventDestroy(stop);
+  return 2.0 * sizeof(double2) * lines / (1e-3 * static_cast<double>(fastest));
 }
 
 namespace detail {

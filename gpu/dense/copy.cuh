@@ -14,6 +14,7 @@ struct MatrixCopy {
   index_t rows, columns;
   bool from_by_rows, to_by_rows;  ///< the second index changes fastest
   real_of_t<T> scale = 1;
+  bool conjugated = false;
   const int* unless = nullptr;  ///< where this is set and its number not 0, nothing is copied
 };
 
@@ -40,24 +41,26 @@ __global__ void copy_matrix_kernel(const __grid_constant__ MatrixCopy<T> p) {
     for (int s = slow; s < copy_tile; s += step) {
       const int i = p.to_by_rows ? s : fast, j = p.to_by_rows ? fast : s;
       if (i0 + i < p.rows && j0 + j < p.columns) {
-        p.to(i0 + i, j0 + j) = tile[i * (copy_tile + 1) + j] * p.scale;
+        p.to(i0 + i, j0 + j) = conjugate_if(p.conjugated, tile[i * (copy_tile + 1) + j]) * p.scale;
       }
     }
     __syncthreads();
   }
 }
 
-/// to := scale * from, rows x columns; `unless`: see MatrixCopy.
+/// to := scale * from, or scale times its conjugate, rows x columns; `unless`: see MatrixCopy.
 template <class T>
 void copy_matrix(const char* operation, Strided<const T, 2> from, Strided<T, 2> to, index_t rows,
                  index_t columns, int processors, cudaStream_t stream, real_of_t<T> scale = 1,
-                 const int* unless = nullptr) {
+                 bool conjugated = false, const int* unless = nullptr) {
   if (rows == 0 || columns == 0) return;
   const auto by_rows = [](const auto& m) { return std::abs(m.stride[1]) <= std::abs(m.stride[0]); };
   const index_t tiles =
       ((rows + copy_tile - 1) / copy_tile) * ((columns + copy_tile - 1) / copy_tile);
   launch(operation, copy_matrix_kernel<T>, persistent_blocks(tiles, 1, processors), copy_threads,
-         stream, MatrixCopy<T>{from, to, rows, columns, by_rows(from), by_rows(to), scale, unless});
+         stream,
+         MatrixCopy<T>{from, to, rows, columns, by_rows(from), by_rows(to), scale, conjugated,
+                       unless});
 }
 
 }  // namespace structmat::gpu

@@ -164,7 +164,7 @@ void solve(const exec::cuda& e, View<const T, 2, space::cuda> a, View<T, 2, spac
   solver.getrs<D>(CUBLAS_OP_N, n, k, arrays.factors, n, arrays.pivots, arrays.solution, n,
                   arrays.unused);
   gpu::copy_matrix<D>(solve_name, as_const(by_columns(arrays.solution)), gpu::strided(b), n, k,
-                      processors, stream, 1, status.data());
+                      processors, stream, 1, false, status.data());
 }
 
 #define STRUCTMAT_INSTANTIATE(T)                                                                  \

@@ -19,6 +19,33 @@ __device__ T warp_dot(const T* x, const T* y, int first, int last) {
   return warp_sum(sum);
 }
 
+/// 1 / sqrt(a), a > 0, accurate to a unit or two in the last place.
+__device__ inline float inverse_root(float a) {
+  return 1 / sqrtf(a);
+}
+__device__ inline double inverse_root(double a) {
+  return rsqrt(a);
+}
+/// a / |a|, and 1 where the square of a underflows; squares = |a|^2.
+template <class T>
+__device__ T unit(T a, real_of_t<T> squares) {
+  if constexpr (is_complex<T>) {
+    return squares > std::numeric_limits<real_of_t<T>>::min() ? a * inverse_root(squares) : T(1);
+  } else {
+    return a < 0 ? T(-1) : T(1);
+  }
+}
+/// |a|, and 0 where the square of a complex a underflows.
+template <class T>
+__device__ real_of_t<T> modulus(T a, real_of_t<T> squares) {
+  if constexpr (is_complex<T>) {
+    return squares > std::numeric_limits<real_of_t<T>>::min() ? squares * inverse_root(squares)
+                                                              : real_of_t<T>(0);
+  } else {
+    return fabs(a);
+  }
+}
+
 /// Turns x into the w, |w|^2 = 2, with which (I - w w^H) x is a multiple of e_first; returns that
 /// multiple. w = 0 where the squares of x underflow: entries are expected at a scale about 1. One warp.
 template <class T>
@@ -36,9 +63,10 @@ __device__ T warp_reflector(T* x, int first, int last) {
     __syncwarp();
     return head;
   }
-  const R norm = sqrt(squares), size = sqrt(square(head));
-  const T phase = size > 0 ? head * (1 / size) : T(1);
-  const R scale = 1 / sqrt(norm * (norm + size));
+  // Inverse roots: divisions and roots in double would take most of the time of a step.
+  const R norm = squares * inverse_root(squares), head_squares = square(head);
+  const T phase = unit(head, head_squares);
+  const R scale = inverse_root(norm * (norm + modulus(head, head_squares)));
   for (int i = first + lane; i < last; i += 32) {
     x[i] = (i == first ? head + phase * norm : x[i]) * scale;
   }
@@ -106,11 +134,12 @@ __device__ void block_form_q(T* a, index_t lda, int m, int n) {
   }
 }
 
-/// Columns x and y become orthogonal by a rotation; did they need it? One warp.
+/// Columns x and y become orthogonal by a rotation; did they need it? Not where the square of one is
+/// below `floor`. One warp.
 template <class T>
-__device__ bool warp_rotate(T* x, T* y, int m) {
+__device__ bool warp_rotate(T* x, T* y, int m, real_of_t<T> floor) {
   using R = real_of_t<T>;
-  constexpr R eps = std::numeric_limits<R>::epsilon(), tiny = std::numeric_limits<R>::min() / eps;
+  constexpr R eps = std::numeric_limits<R>::epsilon();
   const int lane = static_cast<int>(threadIdx.x) % 32;
   R xx = 0, yy = 0;
   T xy{};
@@ -119,13 +148,23 @@ __device__ bool warp_rotate(T* x, T* y, int m) {
     xx += square(u), yy += square(v);
     xy = multiply_add(conjugate(u), v, xy);
   }
-  xx = warp_sum(xx), yy = warp_sum(yy), xy = warp_sum(xy);
-  const R size = sqrt(square(xy));
-  if (!(size > eps * sqrt(R(m)) * sqrt(xx) * sqrt(yy)) || !(size > tiny)) return false;
-  const R zeta = (yy - xx) / (2 * size);
-  const R t = (zeta >= 0 ? R(1) : R(-1)) / (fabs(zeta) + sqrt(1 + zeta * zeta));
-  const R c = 1 / sqrt(1 + t * t), s = c * t;
-  const T phase = xy * (1 / size);
+  xx = warp_sum(xx), yy = warp_sum(yy);
+  if (!(xx > floor && yy > floor)) return false;
+  xy = warp_sum(xy);
+  const R squares = square(xy);
+  if (!(squares > eps * eps * R(m) * xx * yy && squares > std::numeric_limits<R>::min())) {
+    return false;
+  }
+  const R size = modulus(xy, squares);
+  // The tangent need not be exact, only c and s must belong to each other: single precision costs at
+  // most one more rotation.
+  const float zeta = static_cast<float>(yy - xx) / static_cast<float>(2 * size);
+  const float distance = fabsf(zeta);
+  const float tangent =
+      distance > 1e8f ? 0.5f / distance : 1 / (distance + sqrtf(1 + distance * distance));
+  const R t = zeta >= 0 ? tangent : -tangent;
+  const R c = inverse_root(1 + t * t), s = c * t;
+  const T phase = unit(xy, squares);
   for (int i = lane; i < m; i += 32) {
     const T u = x[i], v = y[i] * conjugate(phase);
     x[i] = u * c - v * s;
@@ -136,12 +175,23 @@ __device__ bool warp_rotate(T* x, T* y, int m) {
 }
 
 /// A J = U diag(sigma) for m x n A, m >= n, by rotations J: on return the columns of a are orthogonal,
-/// in no order. Its singular values, largest first, are then norms of columns: block_sort. Source:
+/// in no order, but for those below eps ||A||_F. Its singular values are then norms of columns, which
+/// block_sort puts in order. Entries are expected at a scale about 1. Source:
 /// Hestenes (1958); de Rijk, SIAM J. Sci. Stat. Comput. 10 (1989) for the accuracy.
 template <class T>
 __device__ void block_jacobi(T* a, index_t lda, int m, int n) {
   const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
   constexpr int most_sweeps = 30;
+  constexpr real_of_t<T> eps = std::numeric_limits<real_of_t<T>>::epsilon();
+  real_of_t<T> squares = 0;
+  for (int k = 0; k < n; ++k) {
+    for (int i = static_cast<int>(threadIdx.x) % 32; i < m; i += 32) {
+      squares += square(a[k * lda + i]);
+    }
+  }
+  const real_of_t<T> floor = eps * eps * warp_sum(squares);
+  // Everybody has read a.
+  __syncthreads();
   const int players = n + n % 2, others = players - 1;
   for (int sweep = 0; sweep < most_sweeps; ++sweep) {
     bool rotated = false;
@@ -153,7 +203,7 @@ __device__ void block_jacobi(T* a, index_t lda, int m, int n) {
           const int exchanged = x;
           x = y, y = exchanged;
         }
-        if (y < n) rotated |= warp_rotate(a + x * lda, a + y * lda, m);
+        if (y < n) rotated |= warp_rotate(a + x * lda, a + y * lda, m, floor);
       }
       __syncthreads();
     }

@@ -134,14 +134,16 @@ __device__ Reflected<T> reflect_by(const Source<T>& source, const Targets<T>& x)
       dot = multiply_add(conjugate(v[e]), a[e], dot);
     }
     T* const above = x.head + c * x.across;
-    const T a_head = c < x.count ? *above : T(0);
-    dot = multiply_add(conjugate(v_head), a_head, sum_of_lanes<Lanes>(dot));
+    // One lane reads the head and writes it: no other lane may be late.
+    const bool has_head = lane == 0 && c < x.count;
+    const T a_head = has_head ? *above : T(0);
+    dot = sum_of_lanes<Lanes>(multiply_add(conjugate(v_head), a_head, dot));
     const T share = minus_factor * dot;
 #pragma unroll
     for (int e = 0; e < numbers; ++e) {
       if (e < used) tail[e * step] = multiply_add(share, v[e], a[e]);
     }
-    if (c < x.count && lane == 0) *above = multiply_add(share, v_head, a_head);
+    if (has_head) *above = multiply_add(share, v_head, a_head);
   }
   return {squares, -turned};
 }

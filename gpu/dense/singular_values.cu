@@ -195,12 +195,14 @@ __device__ inline int eigenvalues_below(double x, const double* minus_squares, i
   int changes = 1;
   for (int i = 0; i < length; i += steps_per_look) {
     unsigned signs = upper(now) >> 31;
+    const auto* const pairs = reinterpret_cast<const double2*>(minus_squares + i);
 #pragma unroll
-    for (int e = 0; e < steps_per_look; ++e) {
-      const double next = fma(-x, now, minus_squares[i + e] * before);
-      before = now;
-      now = next;
-      signs = signs << 1 | upper(now) >> 31;
+    for (int e = 0; e < steps_per_look / 2; ++e) {
+      const double2 squares = pairs[e];
+      before = fma(-x, now, squares.x * before);
+      signs = __funnelshift_l(upper(before), signs, 1);
+      now = fma(-x, before, squares.y * now);
+      signs = __funnelshift_l(upper(now), signs, 1);
     }
     changes += __popc((signs ^ signs >> 1) & ((1u << steps_per_look) - 1));
     if ((upper(now) & 0x7fffffffu) < small && (upper(before) & 0x7fffffffu) < small) {
@@ -291,7 +293,8 @@ SingularValues<T>::SingularValues(const char* operation, index_t batch, index_t 
   outside_ = !fits(tile_rows);
   tile_rows_ = static_cast<int>(tile_rows);
   tile_step_ = tile_rows_ | 1;
-  threads_ = warps_ || (columns_ <= 64 && !outside_) ? 128 : 256;
+  constexpr index_t small_tile = 64 * 64;
+  threads_ = warps_ || (!outside_ && tile_rows * columns_ <= small_tile) ? 128 : 256;
   team_bytes_ = outside_ ? Memory::bytes(columns_, 0) : bytes(tile_rows);
   blocks_ = persistent_blocks(batch_, warps_ ? warps_per_block : 1, processors_);
   constexpr int outside_blocks_per_processor = 2;

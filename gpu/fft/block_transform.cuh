@@ -49,6 +49,7 @@ struct Factors {
   static constexpr int slots = 7;
   Complex<R> low[4], high[3];
 
+  Factors() = default;
   __device__ Factors(const Complex<R>* table, index_t count, index_t column) {
 #pragma unroll
     for (int b = 0; b < 4; ++b) low[b] = table[b * count + column];
@@ -227,12 +228,19 @@ struct PaddedPlace {
   __device__ PaddedPlace(int transform, int n) : first(transform * extent(n)) {}
   static __host__ __device__ constexpr int extent(int n) { return n + n / points; }
   __device__ int operator()(int p) const { return first + p + p / points; }
+
+  /// Do positions `step` apart, as passes have them, lie evenly, and how far apart? (Those 1 apart
+  /// begin at multiples of 16.)
+  static __device__ bool even(int step) { return step == 1 || step % points == 0; }
+  __device__ int distance(int step) const { return step + step / points; }
 };
 
 /// Where it lies for transforms along columns, `width` of which stand side by side.
 struct ColumnPlace {
   int width, column;
   __device__ int operator()(int p) const { return p * width + column; }
+  static __device__ bool even(int) { return true; }
+  __device__ int distance(int step) const { return step * width; }
 };
 
 /// One transform as one of its n / 16 threads sees it.
@@ -245,40 +253,49 @@ struct BlockTransform {
   const Complex<R>* first;  ///< factors of the first pass, (7, n / 16)
   const Complex<R>* later;  ///< those of passes over blocks of m < n, (7, m / 16), from 7 m / 16 on
 
+  // Factors are loaded in front of the barrier before their pass, to arrive while threads wait.
+
   /// v: the elements thread + j n / 16 -> 16 numbers of the spectrum. All threads of the block.
   __device__ void forward(Complex<R> (&v)[points]) const {
+    Factors<R> factors = load_factors(n);
     dft::sixteen<true>(v);
-    Factors<R>(first, n / points, thread).template multiply<false, false>(v);
+    factors.template multiply<false, false>(v);
     for (int m = n; m > points;) {
       put(v, m);
-      __syncthreads();
       m /= points;
+      if (m > points) factors = load_factors(m);
+      __syncthreads();
       get(v, m < points ? points : m);
       if (m < points) {
         dft::groups<true>(v, m);
         continue;
       }
       dft::sixteen<true>(v);
-      if (m > points) factors(m).template multiply<false, true>(v);
+      if (m > points) factors.template multiply<false, true>(v);
     }
   }
 
   /// The opposite, times n.
   __device__ void backward(Complex<R> (&v)[points]) const {
+    Factors<R> factors;
     int m = n;
     while (m > points) m /= points;
     if (m < points) {
       dft::groups<false>(v, m);
       m *= points;
+      if (m > points) factors = load_factors(m);
       exchange(v, points, m);
+    } else if (m == n) {
+      factors = load_factors(n);
     }
     while (m < n) {
-      if (m > points) factors(m).template multiply<true, true>(v);
+      if (m > points) factors.template multiply<true, true>(v);
       dft::sixteen<false>(v);
+      factors = load_factors(m * points);
       exchange(v, m, m * points);
       m *= points;
     }
-    Factors<R>(first, n / points, thread).template multiply<true, false>(v);
+    factors.template multiply<true, false>(v);
     dft::sixteen<false>(v);
   }
 
@@ -315,8 +332,10 @@ struct BlockTransform {
   }
 
  private:
-  __device__ Factors<R> factors(int m) const {
+  /// Of the pass over blocks of m.
+  __device__ Factors<R> load_factors(int m) const {
     const int count = m / points;
+    if (m == n) return Factors<R>(first, count, thread);
     return Factors<R>(later + Factors<R>::slots * count, count, thread % count);
   }
   __device__ int base(int m) const {
@@ -324,14 +343,23 @@ struct BlockTransform {
     return thread / count * m + thread % count;
   }
   __device__ void put(const Complex<R> (&v)[points], int m) const {
-    const int from = base(m), step = m / points;
-#pragma unroll
-    for (int j = 0; j < points; ++j) shared[place(from + j * step)] = v[j];
+    each(m, [&](int j, int at) { shared[at] = v[j]; });
   }
   __device__ void get(Complex<R> (&v)[points], int m) const {
+    each(m, [&](int j, int at) { v[j] = shared[at]; });
+  }
+  /// visit(j, where number j of the thread lies) in the pass over blocks of m.
+  template <class Visit>
+  __device__ void each(int m, const Visit& visit) const {
     const int from = base(m), step = m / points;
+    if (Place::even(step)) {
+      const int at = place(from), by = place.distance(step);
 #pragma unroll
-    for (int j = 0; j < points; ++j) v[j] = shared[place(from + j * step)];
+      for (int j = 0; j < points; ++j) visit(j, at + j * by);
+    } else {
+#pragma unroll
+      for (int j = 0; j < points; ++j) visit(j, place(from + j * step));
+    }
   }
   __device__ void exchange(Complex<R> (&v)[points], int from, int to) const {
     put(v, from);

@@ -10,36 +10,21 @@ namespace {
 
 constexpr auto operation = "quasiseparable::from_dense";
 
-/// Generators of one triangle, block by block, on the device.
-template <Scalar T>
+/// Generators of one triangle on the device, in the order and layout of BlockTriangle.
+template <class D>
 struct Parts {
-  using Piece = typename PairSweep<T>::Piece;
-  std::vector<Piece> p, basis;
+  Pool<D> p, a, q;
   std::vector<index_t> states{0};
-};
 
-/// The triangle on the host; p is multiplied by `scale`.
-template <Scalar T, class D>
-BlockTriangle<T> assemble(const Partition& partition, const Parts<T>& parts, const Pool<D>& pool,
-                          real_t<T> scale) {
-  BlockTriangle<T> t(partition, parts.states);
-  for (index_t i = 0; i < partition.blocks(); ++i) {
-    const index_t size = partition.size(i), entering = parts.states[i],
-                  leaving = parts.states[i + 1], columns = entering + size;
-    const T* const p = reinterpret_cast<const T*>(pool.fetched(parts.p[i]));
-    const T* const basis = reinterpret_cast<const T*>(pool.fetched(parts.basis[i]));
-    const View<T, 2> to_p = t.p(0, i), to_a = t.a(0, i), to_q = t.q(0, i);
-    for (index_t l = 0; l < entering; ++l) {
-      for (index_t r = 0; r < size; ++r) to_p(r, l) = p[r + l * size] * scale;
-    }
-    for (index_t l = 0; l < leaving; ++l) {
-      const T* const row = basis + l * columns;
-      for (index_t c = 0; c < entering; ++c) to_a(l, c) = conjugate(row[c]);
-      for (index_t r = 0; r < size; ++r) to_q(r, l) = conjugate(row[entering + r]);
-    }
+  template <Scalar T>
+  BlockTriangle<T> fetch(const Partition& partition) const {
+    BlockTriangle<T> t(partition, states);
+    p.fetch(operation, gpu::device_pointer(t.all_p().data()));
+    a.fetch(operation, gpu::device_pointer(t.all_a().data()));
+    q.fetch(operation, gpu::device_pointer(t.all_q().data()));
+    return t;
   }
-  return t;
-}
+};
 
 /// About four times the order: few steps of large products.
 index_t next_device_block(index_t order, index_t left) {
@@ -79,20 +64,22 @@ FromDense<T> from_dense(const exec::cuda& e, View<const T, 2, space::cuda> m,
 
   Partition& partition = result.matrix.partition;
   PairSweep<T> sweep(operation, e, m, R(scale));
-  Pool<D> pool;
-  std::array<Parts<T>, 2> parts;
-  std::vector<typename Pool<D>::Piece> diagonal;
+  Pool<D> step, diagonal;
+  std::array<Parts<D>, 2> parts;
+  // to (rows x columns, row-major) := factor * from, or factor times its conjugate.
+  const auto write = [&](gpu::Strided<const D, 2> from, Pool<D>& to, index_t rows, index_t columns,
+                         R factor, bool conjugated) {
+    gpu::copy_matrix<D>(operation, from, gpu::Strided<D, 2>{to.take(rows * columns), {columns, 1}},
+                        rows, columns, processors, stream, factor, conjugated);
+  };
   while (partition.rows() < n) {
     const index_t begin = partition.rows();
     const index_t size =
         options.block_size ? std::min(*options.block_size, n - begin)
                            : next_device_block(std::max(sweep.state(0), sweep.state(1)), n - begin);
     partition.offsets.push_back(begin + size);
-    diagonal.push_back(pool.take(size * size));
-    const auto block = m.slice(0, begin, begin + size).slice(1, begin, begin + size);
-    gpu::copy_matrix<D>(operation, gpu::strided(block),
-                        gpu::Strided<D, 2>{pool[diagonal.back()], {size, 1}}, size, size,
-                        processors, stream);
+    write(gpu::strided(m.slice(0, begin, begin + size).slice(1, begin, begin + size)), diagonal,
+          size, size, R(1), false);
     // The squared error allowed is shared out by rows, half of it to each triangle.
     const double tail = scale * allowed * std::sqrt(0.5 * double(size) / double(n));
     std::array<Truncation, 2> truncation{{{tail, INT64_MAX, false}, {tail, INT64_MAX, false}}};
@@ -100,30 +87,31 @@ FromDense<T> from_dense(const exec::cuda& e, View<const T, 2, space::cuda> m,
       truncation[0].most = options.order->lower;
       truncation[1].most = options.order->upper;
     }
-    std::array<index_t, 2> columns{};
+    step.clear();
+    std::array<index_t, 2> before{};
     for (int i = 0; i < 2; ++i) {
-      parts[i].p.push_back(sweep.rows(i, begin, size, pool));
-      columns[i] = size + sweep.state(i);
+      before[i] = sweep.state(i);
+      const D* const p = sweep.rows(i, begin, size, step);
+      write({p, {1, size}}, parts[i].p, size, before[i], R(1 / scale), false);
     }
-    sweep.advance(begin, size, truncation, pool);
+    sweep.advance(begin, size, truncation, step);
     for (int i = 0; i < 2; ++i) {
-      parts[i].basis.push_back(sweep.basis(i));
-      parts[i].states.push_back(sweep.state(i));
+      // [A, Q^T]: the rows of V^H.
+      const index_t columns = before[i] + size, kept = sweep.state(i);
+      const D* const v = sweep.basis(i);
+      write({v, {columns, 1}}, parts[i].a, kept, before[i], R(1), true);
+      write({v + before[i], {1, columns}}, parts[i].q, size, kept, R(1), true);
+      parts[i].states.push_back(kept);
       // Once for the products of a step, and once more for what a sketch that grows puts back.
-      result.rounding_bound += 8 * unit * std::sqrt(double(columns[i])) * sweep.norm(i) / scale;
+      result.rounding_bound += 8 * unit * std::sqrt(double(columns)) * sweep.norm(i) / scale;
     }
   }
   gpu::check(cudaStreamSynchronize(stream), operation);
-  pool.fetch();
 
-  result.matrix.lower = assemble<T>(partition, parts[0], pool, R(1 / scale));
-  result.matrix.upper_transposed = assemble<T>(partition, parts[1], pool, R(1 / scale));
+  result.matrix.lower = parts[0].template fetch<T>(partition);
+  result.matrix.upper_transposed = parts[1].template fetch<T>(partition);
   result.matrix.diagonal = BlockDiagonal<T>(partition);
-  for (index_t i = 0; i < partition.blocks(); ++i) {
-    const index_t size = partition.size(i);
-    copy(View<const T, 2>(reinterpret_cast<const T*>(pool.fetched(diagonal[i])), {size, size}),
-         result.matrix.diagonal.block(0, i));
-  }
+  diagonal.fetch(operation, gpu::device_pointer(result.matrix.diagonal.all().data()));
   result.truncation_error = std::sqrt(sweep.dropped_squares(0) + sweep.dropped_squares(1)) / scale;
   return result;
 }

@@ -119,14 +119,15 @@ __global__ void squares_kernel(const __grid_constant__ Squares<D> p) {
   if (threadIdx.x == 0) p.out[blockIdx.x] = sum;
 }
 
-/// The singular value decomposition R = U S V^H of a triangle: R^H = V S U^H, of which one-sided Jacobi
-/// rotations give the columns of V S.
+/// The singular value decomposition R = U S V^H of a square or wide matrix: R^H = V S U^H, of which
+/// one-sided Jacobi rotations give the columns of V S.
 template <class D>
-struct TriangleSvd {
+struct SmallSvd {
   struct Side {
-    const D* r;  ///< columns x columns
-    int columns;
-    D* work;  ///< the same; not used in shared memory
+    const D* r;  ///< by columns: columns x rows
+    index_t ld;
+    int rows, columns;  ///< of V, rows >= columns
+    D* work;            ///< rows x columns; not used in shared memory
     D* v;
     double* summary;  ///< the sum of `squares`, then the singular values
   };
@@ -137,10 +138,10 @@ struct TriangleSvd {
 };
 template <class D>
 __global__ void __launch_bounds__(sweep_threads)
-    triangle_svd_kernel(const __grid_constant__ TriangleSvd<D> p) {
+    small_svd_kernel(const __grid_constant__ SmallSvd<D> p) {
   using R = gpu::real_of_t<D>;
   const auto& side = p.side[blockIdx.x];
-  const int n = side.columns, warp = static_cast<int>(threadIdx.x) / 32,
+  const int m = side.rows, n = side.columns, warp = static_cast<int>(threadIdx.x) / 32,
             lane = static_cast<int>(threadIdx.x) % 32, threads = static_cast<int>(blockDim.x);
   if (threadIdx.x == 0) {
     double sum = 0;
@@ -148,20 +149,19 @@ __global__ void __launch_bounds__(sweep_threads)
     side.summary[0] = sum;
   }
   if (n == 0) return;
-  // Pieces of whole numbers first, so that everything is aligned.
   D* const memory = gpu::dynamic_shared<D>();
   D* const work = p.in_shared ? memory : side.work;
-  R* const norms = reinterpret_cast<R*>(memory + (p.in_shared ? n * n : 0));
+  R* const norms = reinterpret_cast<R*>(memory + (p.in_shared ? m * n : 0));
   int* const places = reinterpret_cast<int*>(norms + n);
-  for (int c = warp; c < n; c += threads / 32) {
-    for (int i = lane; i < n; i += 32) work[i + c * n] = gpu::conjugate(side.r[c + i * n]);
+  for (int i = warp; i < m; i += threads / 32) {
+    for (int c = lane; c < n; c += 32) work[i + c * m] = gpu::conjugate(side.r[c + i * side.ld]);
   }
   __syncthreads();
-  gpu::block_jacobi(work, n, n, n);
-  gpu::block_sort(work, n, n, n, norms, places);
+  gpu::block_jacobi(work, m, m, n);
+  gpu::block_sort(work, m, m, n, norms, places);
   for (int c = warp; c < n; c += threads / 32) {
     const R factor = norms[c] > 0 ? 1 / norms[c] : R(0);
-    for (int i = lane; i < n; i += 32) side.v[i + places[c] * n] = work[i + c * n] * factor;
+    for (int i = lane; i < m; i += 32) side.v[i + places[c] * m] = work[i + c * m] * factor;
     if (lane == 0) side.summary[1 + places[c]] = static_cast<double>(norms[c]);
   }
 }

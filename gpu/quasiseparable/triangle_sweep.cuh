@@ -7,8 +7,8 @@
 /// up the row space of X. The rest, X - (X Q) Q^H, is formed and measured; where it is not small beside
 /// what may be dropped, Omega gets more columns. A QR factorisation of X Q by tiles of rows and Jacobi
 /// rotations of its R give the singular values and vectors. What is dropped is orthogonal to what stays,
-/// so errors add up as on the CPU. Where the state is about as large as X, X is factorised as it is
-/// (cuSOLVER).
+/// so errors add up as on the CPU. Where the state is about as large as X, X takes the place of X Q; if
+/// both are large, cuSOLVER factorises it.
 ///
 /// Source: Halko, Martinsson, Tropp, SIAM Review 53 (2011); Demmel, Grigori, Hoemmen, Langou, SIAM J.
 /// Sci. Comput. 34 (2012) for the tiles.
@@ -28,37 +28,42 @@
 
 namespace structmat::quasiseparable {
 
-/// Device memory that is handed out piece by piece and fetched as a whole.
+/// Device memory that is handed out piece by piece, in an order that `fetch` keeps.
 template <class D>
 class Pool {
  public:
-  struct Piece {
-    std::size_t slab = 0;
-    index_t at = 0;
-  };
-
-  Piece take(index_t count) {
-    constexpr index_t least = index_t{1} << 21;
-    if (slabs_.empty() || used_ + count > slabs_.back().size()) {
-      slabs_.emplace_back(std::array<index_t, 1>{std::max(least, count)}, uninitialized);
-      used_ = 0;
+  D* take(index_t count) {
+    constexpr index_t least = index_t{1} << 20;
+    if (slabs_.empty() || slabs_.back().used + count > slabs_.back().memory.size()) {
+      slabs_.push_back({Array<D, 1, space::cuda>({std::max(least, count)}, uninitialized), 0});
     }
-    const Piece piece{slabs_.size() - 1, used_};
-    used_ += count;
-    return piece;
+    Slab& slab = slabs_.back();
+    slab.used += count;
+    return slab.memory.data() + slab.used - count;
   }
-  D* operator[](const Piece& p) { return slabs_[p.slab].data() + p.at; }
 
-  /// After the work that fills it is done.
-  void fetch() {
-    for (const auto& slab : slabs_) fetched_.push_back(to_host(slab));
+  /// The pieces one behind the other, on the host. After the work that fills them is done.
+  void fetch(const char* operation, D* to) const {
+    for (const Slab& slab : slabs_) {
+      if (slab.used == 0) continue;
+      gpu::check(cudaMemcpy(to, slab.memory.data(), slab.used * sizeof(D), cudaMemcpyDeviceToHost),
+                 operation);
+      to += slab.used;
+    }
   }
-  const D* fetched(const Piece& p) const { return fetched_[p.slab].data() + p.at; }
+
+  /// All pieces are given back; for work in the order of one stream.
+  void clear() {
+    if (slabs_.size() > 1) slabs_.erase(slabs_.begin(), slabs_.end() - 1);
+    if (!slabs_.empty()) slabs_.back().used = 0;
+  }
 
  private:
-  std::vector<Array<D, 1, space::cuda>> slabs_;
-  std::vector<Array<D, 1>> fetched_;
-  index_t used_ = 0;
+  struct Slab {
+    Array<D, 1, space::cuda> memory;
+    index_t used = 0;
+  };
+  std::vector<Slab> slabs_;
 };
 
 /// Memory that grows; what it held is lost then.
@@ -87,7 +92,6 @@ class PairSweep {
  public:
   using D = gpu::device_scalar_t<T>;
   using R = real_t<T>;
-  using Piece = typename Pool<D>::Piece;
 
   /// m: square, finite; the sweep is over scale * m, whose norm is about 1.
   PairSweep(const char* operation, const exec::cuda& e, View<const T, 2, space::cuda> m, R scale)
@@ -107,10 +111,10 @@ class PairSweep {
   index_t state(int side) const { return sides_[side].state; }
 
   /// scale * P of the next block, by columns: size x state.
-  Piece rows(int side, index_t begin, index_t size, Pool<D>& pool) {
+  D* rows(int side, index_t begin, index_t size, Pool<D>& pool) {
     Side& s = sides_[side];
-    const Piece p = pool.take(size * s.state);
-    copy_columns(s.x.data() + begin, ld_, pool[p], size, size, s.state);
+    D* const p = pool.take(size * s.state);
+    copy_columns(s.x.data() + begin, ld_, p, size, size, s.state);
     return p;
   }
 
@@ -134,16 +138,18 @@ class PairSweep {
     }
     while (!(sides_[0].done && sides_[1].done)) {
       for (Side& s : sides_) {
+        if (s.done) continue;
         // Nearly all of X: no gain from a sketch.
-        if (!s.done && 4 * s.asked >= 3 * smaller(s)) factorise(s);
+        s.sketched = 4 * s.asked < 3 * smaller(s);
+        if (!s.sketched && smaller(s) > most_direct) factorise(s);
       }
-      if (!(sides_[0].done && sides_[1].done)) sketch();
+      if (!(sides_[0].done && sides_[1].done)) attempt();
     }
     for (Side& s : sides_) finish(s, size, pool);
   }
 
-  /// conj([A, Q^T])^T of the block just passed, by columns: (state before + size) x state.
-  Piece basis(int side) const { return sides_[side].basis; }
+  /// V of the block just passed, [A, Q^T] = V^H, by columns: (state before + size) x state.
+  const D* basis(int side) const { return sides_[side].basis; }
   /// Singular values of X, the kept ones first; of those dropped only the larger ones.
   const std::vector<double>& values(int side) const { return sides_[side].values; }
   double norm(int side) const { return sides_[side].norm; }
@@ -153,6 +159,8 @@ class PairSweep {
   /// Rows of one product in sketches: enough of them run beside each other.
   static constexpr index_t chunk = 512;
   static constexpr index_t oversampling = 16;
+  /// Larger matrices are not rotated as they are.
+  static constexpr index_t most_direct = 160;
   static constexpr int squares_blocks = 128;
 
   struct Side {
@@ -168,7 +176,7 @@ class PairSweep {
     bool sketched = false;  ///< V = Q v and X V = z v; otherwise V = v
     index_t inner = 0;      ///< columns of z, or of X
     index_t kept = 0;
-    Piece basis{};
+    D* basis = nullptr;
   };
 
   index_t smaller(const Side& s) const { return std::min(rest_, s.columns); }
@@ -200,57 +208,40 @@ class PairSweep {
   }
 
   /// One attempt for the triangles that are not done.
-  void sketch() {
-    const index_t limit = shared_limit();
-    const index_t chunks = (rest_ + chunk - 1) / chunk;
+  void attempt() {
+    const index_t limit = shared_limit(), number = static_cast<index_t>(sizeof(D));
     Orthonormalise<D> orthonormalise{};
     Squares<D> squares{};
-    TriangleSvd<D> svd{};
-    index_t orthonormalise_bytes = 0, svd_bytes = 0;
-    orthonormalise.in_shared = svd.in_shared = true;
-    index_t summary_size = 2;
-    for (const Side& s : sides_) summary_size += s.done ? 0 : s.asked;
-    double* const summary = summary_.at_least(summary_size);
-    squares.out = squares_.at_least(2 * squares_blocks);
-    svd.squares = squares.out;
-    svd.squares_count = squares_blocks;
-    index_t summary_at = 0;
-    for (int i = 0; i < 2; ++i) {
-      Side& s = sides_[i];
-      svd.side[i].summary = summary + summary_at;
-      summary_at += 1 + (s.done ? 0 : s.asked);
-      if (s.done) continue;
-      const index_t k = s.asked, c = s.columns;
-      const D* const omega = probes(k);
-      D* const parts = s.parts.at_least(chunks * c * k);
-      blas_.gemm<D>(CUBLAS_OP_C, CUBLAS_OP_N, c, k, chunk, D(1), s.x.data() + end_, ld_, chunk,
-                    omega + end_, ld_, chunk, D(0), parts, c, c * k, chunks);
-      orthonormalise.side[i] = {parts, chunks, static_cast<int>(c), static_cast<int>(k),
-                                s.q.at_least(c * k)};
-      orthonormalise_bytes =
-          std::max(orthonormalise_bytes, (c * k + k) * static_cast<index_t>(sizeof(D)));
-      D* const work = s.work.at_least(k * k);
-      svd.side[i] = {nullptr, static_cast<int>(k), work, s.v.at_least(k * k), svd.side[i].summary};
-      svd_bytes = std::max(svd_bytes, k * k * static_cast<index_t>(sizeof(D)) +
-                                          k * static_cast<index_t>(sizeof(R) + sizeof(int)));
-      s.inner = k;
-      s.sketched = true;
-    }
-    if (orthonormalise_bytes > limit) {
-      orthonormalise.in_shared = false;
-      orthonormalise_bytes = largest_asked() * static_cast<index_t>(sizeof(D));
-    }
-    if (svd_bytes > limit) {
-      svd.in_shared = false;
-      svd_bytes = largest_asked() * static_cast<index_t>(sizeof(R) + sizeof(int));
-    }
-    gpu::launch(operation_, orthonormalise_kernel<D>,
-                gpu::Grid{2, threads_for(largest_asked(), sweep_threads),
-                          static_cast<std::size_t>(orthonormalise_bytes)},
-                stream_, orthonormalise);
+    SmallSvd<D> svd{};
+    index_t sketch_size = 0, sketch_columns = 0, svd_size = 0, svd_columns = 0, summary_size = 2;
     for (int i = 0; i < 2; ++i) {
       Side& s = sides_[i];
       if (s.done) continue;
+      const index_t c = s.columns, k = s.sketched ? s.asked : smaller(s);
+      s.inner = s.sketched ? k : c;
+      svd.side[i].rows = static_cast<int>(s.inner);
+      svd.side[i].columns = static_cast<int>(k);
+      svd.side[i].v = s.v.at_least(s.inner * k);
+      svd_size = std::max(svd_size, s.inner * k);
+      svd_columns = std::max(svd_columns, k);
+      summary_size += k;
+      if (!s.sketched) continue;
+      orthonormalise.side[i] = multiply_sketch(s);
+      sketch_size = std::max(sketch_size, c * k);
+      sketch_columns = std::max(sketch_columns, k);
+    }
+    if (sketch_columns > 0) {
+      orthonormalise.in_shared = (sketch_size + sketch_columns) * number <= limit;
+      const index_t bytes =
+          (sketch_columns + (orthonormalise.in_shared ? sketch_size : 0)) * number;
+      gpu::launch(
+          operation_, orthonormalise_kernel<D>,
+          gpu::Grid{2, threads_for(sketch_columns, sweep_threads), static_cast<std::size_t>(bytes)},
+          stream_, orthonormalise);
+    }
+    for (int i = 0; i < 2; ++i) {
+      Side& s = sides_[i];
+      if (s.done || !s.sketched) continue;
       const index_t k = s.asked, c = s.columns;
       D* const x = s.x.data() + end_;
       D* const z = s.z.at_least(ld_ * k) + end_;
@@ -260,12 +251,28 @@ class PairSweep {
                     x, ld_, 0);
       squares.side[i] = {x, ld_, rest_, static_cast<int>(c)};
     }
+    squares.out = squares_.at_least(2 * squares_blocks);
+    svd.squares = squares.out;
+    svd.squares_count = squares_blocks;
     gpu::launch(operation_, squares_kernel<D>, 2 * squares_blocks, plain_threads, stream_, squares);
     factorise_tiles(svd, limit);
-    gpu::launch(operation_, triangle_svd_kernel<D>,
-                gpu::Grid{2, threads_for(largest_asked(), sweep_threads),
-                          static_cast<std::size_t>(svd_bytes)},
-                stream_, svd);
+
+    double* const summary = summary_.at_least(summary_size);
+    index_t summary_at = 0;
+    for (int i = 0; i < 2; ++i) {
+      svd.side[i].summary = summary + summary_at;
+      summary_at += 1 + svd.side[i].columns;
+    }
+    const index_t small = svd_columns * static_cast<index_t>(sizeof(R) + sizeof(int));
+    svd.in_shared = svd_size * number + small <= limit;
+    for (int i = 0; i < 2 && !svd.in_shared; ++i) {
+      if (!sides_[i].done) svd.side[i].work = sides_[i].work.at_least(svd_size);
+    }
+    gpu::launch(
+        operation_, small_svd_kernel<D>,
+        gpu::Grid{2, threads_for(svd_columns, sweep_threads),
+                  static_cast<std::size_t>(small + (svd.in_shared ? svd_size * number : 0))},
+        stream_, svd);
 
     std::vector<double> seen(summary_at);
     gpu::check(cudaMemcpyAsync(seen.data(), summary, summary_at * sizeof(double),
@@ -276,48 +283,56 @@ class PairSweep {
       Side& s = sides_[i];
       if (s.done) continue;
       const double* const own = seen.data() + (svd.side[i].summary - summary);
-      s.values.assign(own + 1, own + 1 + s.asked);
+      s.values.assign(own + 1, own + 1 + svd.side[i].columns);
       judge(s, own[0]);
     }
   }
 
-  index_t largest_asked() const {
-    index_t largest = 0;
-    for (const Side& s : sides_) {
-      if (!s.done) largest = std::max(largest, s.asked);
-    }
-    return largest;
+  /// X^H Omega in parts that run beside each other.
+  typename Orthonormalise<D>::Side multiply_sketch(Side& s) {
+    const index_t k = s.asked, c = s.columns, chunks = (rest_ + chunk - 1) / chunk;
+    const D* const omega = probes(k);
+    D* const parts = s.parts.at_least(chunks * c * k);
+    blas_.gemm<D>(CUBLAS_OP_C, CUBLAS_OP_N, c, k, chunk, D(1), s.x.data() + end_, ld_, chunk,
+                  omega + end_, ld_, chunk, D(0), parts, c, c * k, chunks);
+    return {parts, chunks, static_cast<int>(c), static_cast<int>(k), s.q.at_least(c * k)};
   }
 
-  /// R of z in svd.side[].r, by levels of tiles.
-  void factorise_tiles(TriangleSvd<D>& svd, index_t limit) {
+  /// svd.side[].r: R of X Q or of X, by levels of tiles; X itself where it is wide.
+  void factorise_tiles(SmallSvd<D>& svd, index_t limit) {
     Tiles<D> tiles{};
+    index_t k = 0;
+    bool tall[2];
     for (int i = 0; i < 2; ++i) {
       Side& s = sides_[i];
+      tall[i] = !s.done && rest_ > s.inner;
       if (s.done) continue;
-      tiles.side[i].from = s.z.data() + end_;
-      tiles.side[i].ld = ld_;
-      tiles.side[i].rows = rest_;
-      tiles.side[i].columns = static_cast<int>(s.asked);
+      const D* const from = (s.sketched ? s.z.data() : s.x.data()) + end_;
+      svd.side[i].r = from;
+      svd.side[i].ld = ld_;
+      if (!tall[i]) continue;
+      tiles.side[i] = {from, ld_, rest_, static_cast<int>(s.inner), 0, 0, nullptr};
+      k = std::max(k, s.inner);
     }
-    const index_t k = largest_asked(), size = static_cast<index_t>(sizeof(D));
-    // Tiles that do not fit into shared memory with at least three triangles in them are worked on in
+    if (k == 0) return;
+    const index_t size = static_cast<index_t>(sizeof(D));
+    // Tiles that do not fit into shared memory with at least two triangles in them are worked on in
     // global memory.
-    const index_t fitting = k == 0 ? 0 : ((limit - k * size) / (k * size)) / 32 * 32;
-    const bool in_shared = fitting >= 3 * k;
+    const index_t fitting = ((limit - k * size) / (k * size)) / 32 * 32;
+    const bool in_shared = fitting >= 2 * k;
     const int tile =
         static_cast<int>(in_shared ? std::min<index_t>(fitting, 512) : (4 * k + 31) / 32 * 32);
     for (int level = 0;; ++level) {
       int blocks = 0;
       bool more = false;
       for (int i = 0; i < 2; ++i) {
+        if (!tall[i]) continue;
         auto& t = tiles.side[i];
-        Side& s = sides_[i];
         t.tile = tile;
-        t.count = s.done ? 0 : static_cast<int>((t.rows + tile - 1) / tile);
+        t.count = static_cast<int>((t.rows + tile - 1) / tile);
+        t.to = sides_[i].r[level % 2].at_least(t.count * t.columns * t.columns);
         blocks += t.count;
         more |= t.count > 1;
-        if (!s.done) t.to = s.r[level % 2].at_least(t.count * t.columns * t.columns);
       }
       tiles.scratch_stride = tile * k;
       tiles.scratch = in_shared ? nullptr : scratch_.at_least(blocks * tiles.scratch_stride);
@@ -327,12 +342,13 @@ class PairSweep {
                             static_cast<std::size_t>(bytes)},
                   stream_, tiles);
       for (int i = 0; i < 2; ++i) {
+        if (!tall[i]) continue;
         auto& t = tiles.side[i];
-        if (sides_[i].done) continue;
         svd.side[i].r = t.to;
         t.from = t.to;
         t.rows = index_t{t.count} * t.columns;
         t.ld = t.rows;
+        svd.side[i].ld = t.columns;
       }
       if (!more) return;
     }
@@ -372,11 +388,9 @@ class PairSweep {
   /// X = U S V^H by cuSOLVER, through R where X is tall: X^H or R^H = V S U^H.
   void factorise(Side& s) {
     const index_t c = s.columns, q = smaller(s);
-    s.sketched = false;
     s.inner = c;
     s.values.assign(static_cast<std::size_t>(q), 0);
     s.norm = 0;
-    if (q == 0) return choose(s, 0);
     D* const x = s.x.data() + end_;
     Adjoint<D> adjoint{x, ld_, rest_, c, false, nullptr};
     int* const info = info_.at_least(1);
@@ -417,8 +431,7 @@ class PairSweep {
   /// The basis and C' = X V.
   void finish(Side& s, index_t size, Pool<D>& pool) {
     const index_t c = s.columns, kept = s.kept, most_next = 2 * std::max<index_t>(size, 128);
-    s.basis = pool.take(c * kept);
-    D* const basis = pool[s.basis];
+    D* const basis = s.basis = pool.take(c * kept);
     D* const next = s.next.at_least(ld_ * (kept + most_next));
     const index_t v_rows = s.sketched ? s.inner : c;
     if (s.sketched) {

@@ -38,55 +38,90 @@ struct alignas(2 * sizeof(T)) Two {
   T v[2];
 };
 
-/// What a lane reads of Rows consecutive t. Zero, unread, stands for what lies behind `end`, for
-/// states beyond the order, for transition 0 and for out 0 where the diagonal is not included.
+/// Where a lane reads: its numbers of row t of a triangle, and its column of x.
+template <class T, int R>
+struct DenseCursor {
+  const T *a, *in, *out, *x;
+  index_t a_step, in_step, out_step, x_step;  // from row to row
+  index_t a_tile[2], in_tile, out_tile;       // from tile to tile
+  index_t a_pair, in_pair, out_pair;          // from the first to the second of a lane's states
+  bool row_real[R], state_real[R][2], column_real, inclusive;
+
+  __device__ DenseCursor(const Triangles<T>& m, int side, index_t b, index_t column, index_t t) {
+    const Triangle<T>& g = m.part[side];
+    const index_t lane = threadIdx.x % 32, row = lane / 4, first = 2 * (lane % 4);
+    column_real = column < m.columns;
+    inclusive = g.inclusive;
+    a = g.transition.data + b * g.transition.stride[0] + t * g.transition.stride[1] +
+        row * g.transition.stride[2] + first * g.transition.stride[3];
+    in = g.in.data + b * g.in.stride[0] + t * g.in.stride[1] + first * g.in.stride[2];
+    out = g.out.data + b * g.out.stride[0] + t * g.out.stride[1] + first * g.out.stride[2];
+    x = m.x.data + b * m.x.stride[0] + m.row(side, t) * m.x.stride[1] + column * m.x.stride[2];
+    a_step = g.transition.stride[1], in_step = g.in.stride[1], out_step = g.out.stride[1];
+    x_step = g.upward ? -m.x.stride[1] : m.x.stride[1];
+    a_tile[0] = 8 * g.transition.stride[2], a_tile[1] = 8 * g.transition.stride[3];
+    in_tile = 8 * g.in.stride[2], out_tile = 8 * g.out.stride[2];
+    a_pair = g.transition.stride[3], in_pair = g.in.stride[2], out_pair = g.out.stride[2];
+#pragma unroll
+    for (int i = 0; i < R; ++i) {
+      row_real[i] = 8 * i + row < g.states;
+#pragma unroll
+      for (int j = 0; j < 2; ++j) state_real[i][j] = 8 * i + first + j < g.states;
+    }
+  }
+
+  __device__ void next_row() {
+    a += a_step, in += in_step, out += out_step, x += x_step;
+  }
+};
+
+/// What a lane reads of Rows consecutive t. Zero, unread, stands for what lies behind the `inside`-th,
+/// for states beyond the order, for transition 0 and for out 0 where the diagonal is not included.
 template <class T, int R, int Rows>
 struct DenseRows {
   T a[Rows][R][R][2], in[Rows][R][2], out[Rows][R][2], x[Rows];
 
-  template <bool WithOut>
-  __device__ void load(const Triangles<T>& m, bool paired, int side, index_t b, index_t column,
-                       index_t t, index_t end) {
-    const Triangle<T>& triangle = m.part[side];
-    const int lane = static_cast<int>(threadIdx.x) % 32, first = 2 * (lane % 4);
-    const index_t order = triangle.states;
+  /// Moves the cursor to the row behind them. No branch may stand between loads, or they wait for each
+  /// other. Paired: both columns of a transition that a lane holds are read at once.
+  template <bool WithOut, bool Paired>
+  __device__ void load(DenseCursor<T, R>& at, index_t t, index_t end, bool conjugate) {
+    const int inside = static_cast<int>(min(index_t{Rows}, end - t));
+    const bool fresh = t == 0;
 #pragma unroll
     for (int u = 0; u < Rows; ++u) {
-      const bool inside = t + u < end, front = t + u == 0;
+      const bool there = u < inside, first = fresh && u == 0;
 #pragma unroll
       for (int i = 0; i < R; ++i) {
 #pragma unroll
         for (int k = 0; k < R; ++k) {
-          const index_t row = 8 * i + lane / 4, at = 8 * k + first;
-          const bool wanted = inside && !front && row < order;
-          if (paired) {
+          const T* const from = at.a + i * at.a_tile[0] + k * at.a_tile[1];
+          const bool wanted = there && !first && at.row_real[i];
+          if constexpr (Paired) {
             Two<T> both{T(0), T(0)};
-            if (wanted && at < order) {
-              both = *reinterpret_cast<const Two<T>*>(&triangle.transition(b, t + u, row, at));
-            }
+            if (wanted && at.state_real[k][0]) both = *reinterpret_cast<const Two<T>*>(from);
             a[u][i][k][0] = both.v[0];
             a[u][i][k][1] = both.v[1];
           } else {
-#pragma unroll
-            for (int j = 0; j < 2; ++j) {
-              a[u][i][k][j] =
-                  wanted && at + j < order ? triangle.transition(b, t + u, row, at + j) : T(0);
-            }
+            a[u][i][k][0] = wanted && at.state_real[k][0] ? *from : T(0);
+            a[u][i][k][1] = wanted && at.state_real[k][1] ? from[at.a_pair] : T(0);
           }
         }
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
-          const index_t state = 8 * i + first + j;
-          const bool wanted = inside && state < order;
-          in[u][i][j] = wanted ? triangle.in(b, t + u, state) : T(0);
+          const bool wanted = there && at.state_real[i][j];
+          in[u][i][j] = wanted ? at.in[i * at.in_tile + j * at.in_pair] : T(0);
           if constexpr (WithOut) {
-            out[u][i][j] =
-                wanted && (!front || triangle.inclusive) ? triangle.out(b, t + u, state) : T(0);
+            out[u][i][j] = wanted && (!first || at.inclusive)
+                               ? at.out[i * at.out_tile + j * at.out_pair]
+                               : T(0);
           }
         }
       }
-      x[u] = inside && column < m.columns ? m.input(b, m.row(side, t + u), column) : T(0);
+      x[u] = there && at.column_real ? *at.x : T(0);
+      at.next_row();
     }
+#pragma unroll
+    for (int u = 0; u < Rows; ++u) x[u] = conjugate_if(conjugate, x[u]);
   }
 
   __device__ Matrix<parts<T>, R> transition(int u) const {
@@ -148,20 +183,22 @@ struct DenseRows {
 };
 
 /// Rows under way: as many as registers hold.
+constexpr int dense_rows = 4;
+
+/// Blocks of a kernel that a multiprocessor is to hold: the smallest types leave registers for two.
 template <class T, int R>
-inline constexpr int summary_rows = R == 1 && sizeof(T) <= 8 ? 8 : 4;
+inline constexpr int dense_residents = R == 1 && sizeof(T) <= 8 ? 2 : 1;
 
 /// Rows begin <= t < end: the states behind them and, where wanted, the product of their transitions.
-template <bool WithProduct, class T, int R>
+template <bool WithProduct, bool Paired, class T, int R>
 __device__ void summarise(const DenseProblem<T, R>& problem, int side, index_t b, index_t column,
                           index_t begin, index_t end, Product<parts<T>, R>& product,
                           Columns<parts<T>, R>& state) {
-  constexpr int Rows = summary_rows<T, R>, P = parts<T>;
-  // Products of so many transitions stay in range: see the accuracy of apply.
-  constexpr int unscaled = 4;
+  constexpr int Rows = dense_rows, P = parts<T>;
+  DenseCursor<T, R> cursor(problem.m, side, b, column, begin);
   for (index_t t = begin; t < end; t += Rows) {
     DenseRows<T, R, Rows> rows;
-    rows.template load<false>(problem.m, problem.paired[side], side, b, column, t, end);
+    rows.template load<false, Paired>(cursor, t, end, problem.m.conjugate);
 #pragma unroll
     for (int u = 0; u < Rows; ++u) {
       if (t + u < end) {
@@ -178,10 +215,11 @@ __device__ void summarise(const DenseProblem<T, R>& problem, int side, index_t b
           }
         }
       }
-      if (WithProduct && u % unscaled == unscaled - 1) {
+    }
+    // Products of so many transitions stay in range: see the accuracy of apply.
+    if constexpr (WithProduct) {
 #pragma unroll
-        for (int c = 0; c < R; ++c) normalise(product.column[c], product.exponent[c]);
-      }
+      for (int c = 0; c < R; ++c) normalise(product.column[c], product.exponent[c]);
     }
   }
 }
@@ -189,7 +227,7 @@ __device__ void summarise(const DenseProblem<T, R>& problem, int side, index_t b
 /// Phase 1, a block a group of chunks, a warp a chunk: what the chunks in front of it in its group do,
 /// and the group as a whole.
 template <class T, int R>
-__global__ void __launch_bounds__(dense_threads)
+__global__ void __launch_bounds__(dense_threads, dense_residents<T, R>)
     summarise_dense(const __grid_constant__ DenseProblem<T, R> problem) {
   constexpr int P = parts<T>;
   using Summaries = DenseSummaries<P, R>;
@@ -214,10 +252,14 @@ __global__ void __launch_bounds__(dense_threads)
       Product<P, R> product = Product<P, R>::identity(triangle.states);
       Columns<P, R> state;
       if (tile == 0) {
-        summarise<true>(problem, side, b, column, begin, end, product, state);
+        problem.paired[side]
+            ? summarise<true, true>(problem, side, b, column, begin, end, product, state)
+            : summarise<true, false>(problem, side, b, column, begin, end, product, state);
         product.store(shared.product_of(warp), shared.exponent_of(warp));
       } else {
-        summarise<false>(problem, side, b, column, begin, end, product, state);
+        problem.paired[side]
+            ? summarise<false, true>(problem, side, b, column, begin, end, product, state)
+            : summarise<false, false>(problem, side, b, column, begin, end, product, state);
       }
       store_column(state, shared.state_of(warp, lane / 4));
       __syncthreads();
@@ -296,9 +338,13 @@ __global__ void __launch_bounds__(combine_dense_threads)
     };
     Product<P, R> product = Product<P, R>::identity(m.part[side].states);
     Columns<P, R> state;
+    // The next step is under way while this one is worked on.
+    auto next = step_of(begin < behind ? begin : 0);
     for (index_t g = begin; g < behind; ++g) {
-      const auto step = step_of(g);
-      state = step.times(state, load_column<P, R>(state_of(g)));
+      const auto step = next;
+      const auto added = load_column<P, R>(state_of(g));
+      if (g + 1 < behind) next = step_of(g + 1);
+      state = step.times(state, added);
       step.compose(product);
     }
     product.store(shared.product_of(warp), shared.exponent_of(warp));
@@ -309,12 +355,15 @@ __global__ void __launch_bounds__(combine_dense_threads)
       const auto step = ChunkStep<P, R>::load(shared.product_of(front), shared.exponent_of(front));
       state = step.times(state, load_column<P, R>(shared.state_of(front, lane / 4)));
     }
+    if (begin < behind) next = step_of(begin);
     for (index_t g = begin; g < end; ++g) {
+      const auto step = next;
       Columns<P, R> behind_group;
       if (g < behind) behind_group = load_column<P, R>(state_of(g));
+      if (g + 1 < behind) next = step_of(g + 1);
       __syncwarp();
       if (column < m.columns) store_column(state, state_of(g));
-      if (g < behind) state = step_of(g).times(state, behind_group);
+      if (g < behind) state = step.times(state, behind_group);
     }
     __syncthreads();
   }
@@ -326,20 +375,19 @@ std::size_t combine_dense_shared_bytes() {
 }
 
 /// Four sums over the four lanes of a column: lane q gets the q-th.
-__device__ inline double scattered_sum(const double (&rows)[4]) {
+__device__ inline double scattered_sum(double row0, double row1, double row2, double row3) {
   const int q = static_cast<int>(threadIdx.x) % 4;
   const bool high = q & 2, odd = q & 1;
-  const double two[2] = {
-      (high ? rows[2] : rows[0]) + shuffle_xor(0xffffffffu, high ? rows[0] : rows[2], 2),
-      (high ? rows[3] : rows[1]) + shuffle_xor(0xffffffffu, high ? rows[1] : rows[3], 2)};
-  return (odd ? two[1] : two[0]) + shuffle_xor(0xffffffffu, odd ? two[0] : two[1], 1);
+  const double even_sum = (high ? row2 : row0) + shuffle_xor(0xffffffffu, high ? row0 : row2, 2);
+  const double odd_sum = (high ? row3 : row1) + shuffle_xor(0xffffffffu, high ? row1 : row3, 2);
+  return (odd ? odd_sum : even_sum) + shuffle_xor(0xffffffffu, odd ? even_sum : odd_sum, 1);
 }
 
 /// One triangle of a chunk in phase 3. y := base + contribution.
-template <class T, int R>
+template <bool Paired, class T, int R>
 __device__ void sweep_dense(const DenseProblem<T, R>& problem, int side, index_t b, index_t chunk,
                             index_t column, bool first) {
-  constexpr int Rows = 4, P = parts<T>;
+  constexpr int Rows = dense_rows, P = parts<T>;
   const Triangles<T>& m = problem.m;
   const Triangle<T>& triangle = m.part[side];
   const int q = static_cast<int>(threadIdx.x) % 4;
@@ -358,10 +406,12 @@ __device__ void sweep_dense(const DenseProblem<T, R>& problem, int side, index_t
       state = step.times(state, load_column<P, R>(problem.prefix.state_of(at, source)));
     }
   }
+  const index_t begin = problem.chunks.begin(triangle.upward, chunk);
   const index_t end = problem.chunks.end(triangle.upward, chunk);
-  for (index_t t = problem.chunks.begin(triangle.upward, chunk); t < end; t += Rows) {
+  DenseCursor<T, R> cursor(m, side, b, column, begin);
+  for (index_t t = begin; t < end; t += Rows) {
     DenseRows<T, R, Rows> rows;
-    rows.template load<true>(m, problem.paired[side], side, b, column, t, end);
+    rows.template load<true, Paired>(cursor, t, end, m.conjugate);
     const bool writes = t + q < end && column < m.columns;
     const index_t row = m.row(side, t + q);
     const T base = writes ? m.base(first, b, row, column) : T(0);
@@ -371,18 +421,25 @@ __device__ void sweep_dense(const DenseProblem<T, R>& problem, int side, index_t
       Columns<P, R> next = rows.entering(u);
       advance(rows.transition(u), state, next);
       double sum[P];
-      rows.emitted(u, triangle.inclusive ? next : state, sum);
+      if (triangle.inclusive) {
+        rows.emitted(u, next, sum);
+      } else {
+        rows.emitted(u, state, sum);
+      }
 #pragma unroll
       for (int p = 0; p < P; ++p) sums[p][u] = sum[p];
       state = next;
     }
     if constexpr (P == 1) {
-      const double sum = part_of(base, 0) + scattered_sum(sums[0]);
+      const double sum =
+          part_of(base, 0) + scattered_sum(sums[0][0], sums[0][1], sums[0][2], sums[0][3]);
       if (writes) m.output(b, row, column, static_cast<T>(sum));
     } else {
       using Real = real_of_t<T>;
-      const double re = part_of(base, 0) + scattered_sum(sums[0]);
-      const double im = part_of(base, 1) + scattered_sum(sums[1]);
+      const double re =
+          part_of(base, 0) + scattered_sum(sums[0][0], sums[0][1], sums[0][2], sums[0][3]);
+      const double im =
+          part_of(base, 1) + scattered_sum(sums[1][0], sums[1][1], sums[1][2], sums[1][3]);
       if (writes) m.output(b, row, column, T(static_cast<Real>(re), static_cast<Real>(im)));
     }
   }
@@ -391,7 +448,7 @@ __device__ void sweep_dense(const DenseProblem<T, R>& problem, int side, index_t
 /// Phase 3, a warp the rows of a chunk of one matrix, both triangles one after the other, and eight
 /// right-hand sides.
 template <class T, int R>
-__global__ void __launch_bounds__(dense_threads, sizeof(T) * R <= 8 ? 2 : 1)
+__global__ void __launch_bounds__(dense_threads, dense_residents<T, R>)
     apply_dense(const __grid_constant__ DenseProblem<T, R> problem) {
   const Triangles<T>& m = problem.m;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -408,7 +465,8 @@ __global__ void __launch_bounds__(dense_threads, sizeof(T) * R <= 8 ? 2 : 1)
       // The second pass reads y, which other lanes have written.
       if (!first) __syncwarp();
       const index_t chunk = problem.chunks.turned(m.part[side].upward, range);
-      sweep_dense(problem, side, b, chunk, column, first);
+      problem.paired[side] ? sweep_dense<true>(problem, side, b, chunk, column, first)
+                           : sweep_dense<false>(problem, side, b, chunk, column, first);
       first = false;
     }
   }

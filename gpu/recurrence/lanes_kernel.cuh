@@ -91,7 +91,7 @@ __host__ __device__ index_t lanes_summary_work(const Summarised<T>& s) {
 }
 
 template <class L, class T>
-__global__ void __launch_bounds__(lanes_threads)
+__global__ void __launch_bounds__(lanes_threads, is_complex<T> ? 4 : 8)
     summarise_lanes(const __grid_constant__ Summarised<T> s) {
   const Triangles<T>& m = s.m;
   const index_t lower_tiles = pieces(m.part[0].states, L::States);
@@ -183,7 +183,7 @@ __device__ void sweep_lanes(const Summarised<T>& s, int side, index_t b, index_t
 }
 
 template <class L, class T>
-__global__ void __launch_bounds__(lanes_threads)
+__global__ void __launch_bounds__(lanes_threads, 4)
     apply_lanes(const __grid_constant__ Summarised<T> s) {
   const Triangles<T>& m = s.m;
   const index_t column_tiles = pieces(m.columns, L::Columns);

@@ -22,6 +22,46 @@ struct WideRows {
   T a[wide_rows<T>][wide_states], in[wide_rows<T>][wide_states], out[wide_rows<T>][wide_states];
 };
 
+/// Where a lane reads: its share of the generators of some rows of a triangle, and its columns.
+template <class T>
+struct WideCursor {
+  static constexpr int rows_between = 32 / wide_states;  // from one number of the share to the next
+
+  const T *a, *in, *out, *x, *diagonal, *y;
+  index_t a_step, in_step, out_step, x_step, diagonal_step, y_step;  // from row to row
+  bool state_real, column_real, inclusive, conjugate;
+
+  /// `first`: the sweep adds to the diagonal's part, else to what y holds.
+  __device__ WideCursor(const Triangles<T>& m, int side, index_t b, index_t first_state,
+                        index_t column, index_t t, bool first) {
+    const Triangle<T>& g = m.part[side];
+    const index_t lane = threadIdx.x % 32, state = first_state + lane % wide_states;
+    const index_t own = t + lane / wide_states, row = m.row(side, t);
+    const index_t sign = g.upward ? -1 : 1;
+    const auto at = [&](const auto& v) {
+      return v.data + b * v.stride[0] + own * v.stride[1] + state * v.stride[2];
+    };
+    a = at(g.transition), in = at(g.in), out = at(g.out);
+    a_step = g.transition.stride[1], in_step = g.in.stride[1], out_step = g.out.stride[1];
+    x = m.x.data + b * m.x.stride[0] + row * m.x.stride[1] + column * m.x.stride[2];
+    y = first ? nullptr
+              : m.y.data + b * m.y.stride[0] + row * m.y.stride[1] + column * m.y.stride[2];
+    diagonal = first && m.diagonal.data != nullptr
+                   ? m.diagonal.data + b * m.diagonal.stride[0] + row * m.diagonal.stride[1]
+                   : nullptr;
+    x_step = sign * m.x.stride[1], y_step = sign * m.y.stride[1];
+    diagonal_step = sign * m.diagonal.stride[1];
+    state_real = state < g.states, column_real = column < m.columns;
+    inclusive = g.inclusive, conjugate = m.conjugate;
+  }
+
+  __device__ void next(int rows) {
+    a += rows * a_step, in += rows * in_step, out += rows * out_step, x += rows * x_step;
+    if (y != nullptr) y += rows * y_step;
+    if (diagonal != nullptr) diagonal += rows * diagonal_step;
+  }
+};
+
 /// What a lane has loaded of the next rows: a share of their generators, and its own columns of x and,
 /// in phase 3, of what the sweep adds to.
 template <class T>
@@ -30,30 +70,40 @@ struct WideLoads {
   static constexpr int share = Rows * wide_states / 32;
   T a[share], in[share], out[share], x[Rows], base[Rows];
 
+  /// Moves the cursor behind them.
   template <bool WithOut>
-  __device__ void load(const Triangles<T>& m, int side, index_t b, index_t first_state,
-                       index_t column, index_t t, index_t end, bool first) {
-    const Triangle<T>& triangle = m.part[side];
-    const int lane = static_cast<int>(threadIdx.x) % 32;
+  __device__ void load(WideCursor<T>& at, index_t t, index_t end) {
+    const int inside = static_cast<int>(max(index_t{0}, min(index_t{Rows}, end - t)));
 #pragma unroll
     for (int v = 0; v < share; ++v) {
-      const int e = v * 32 + lane;
-      const index_t at = t + e / wide_states, state = first_state + e % wide_states;
-      const bool wanted = at < end && state < triangle.states;
-      a[v] = wanted && at > 0 ? triangle.transition(b, at, state, 0) : T(0);
-      in[v] = wanted ? triangle.in(b, at, state) : T(0);
+      const int skip = v * WideCursor<T>::rows_between;
+      const int u = static_cast<int>(threadIdx.x) % 32 / wide_states + skip;
+      const bool wanted = u < inside && at.state_real, front = t + u == 0;
+      a[v] = wanted && !front ? at.a[skip * at.a_step] : T(0);
+      in[v] = wanted ? at.in[skip * at.in_step] : T(0);
       if constexpr (WithOut) {
-        out[v] = wanted && (at > 0 || triangle.inclusive) ? triangle.out(b, at, state) : T(0);
+        out[v] = wanted && (!front || at.inclusive) ? at.out[skip * at.out_step] : T(0);
       }
     }
 #pragma unroll
     for (int u = 0; u < Rows; ++u) {
-      const bool wanted = t + u < end && column < m.columns;
-      x[u] = wanted ? m.input(b, m.row(side, t + u), column) : T(0);
+      const bool wanted = u < inside && at.column_real;
+      x[u] = wanted ? conjugate_if(at.conjugate, at.x[u * at.x_step]) : T(0);
       if constexpr (WithOut) {
-        base[u] = wanted ? m.base(first, b, m.row(side, t + u), column) : T(0);
+        base[u] = T(0);
+        if (wanted && at.y != nullptr) {
+          base[u] = conjugate_if(at.conjugate, at.y[u * at.y_step]);
+        } else if (wanted && at.diagonal != nullptr) {
+          base[u] = at.diagonal[u * at.diagonal_step];
+        }
       }
     }
+    at.next(Rows);
+  }
+
+  /// What the sweep adds to, once the loads have arrived.
+  __device__ T added_to(const WideCursor<T>& at, int u) const {
+    return at.diagonal != nullptr ? base[u] * x[u] : base[u];
   }
 
   template <bool WithOut>
@@ -76,8 +126,9 @@ __device__ void walk_wide(const Triangles<T>& m, WideRows<T>& rows, int side, in
                           index_t first_state, index_t column, index_t begin, index_t end,
                           bool first, const Row& row) {
   constexpr int Rows = wide_rows<T>;
+  WideCursor<T> cursor(m, side, b, first_state, column, begin, first);
   WideLoads<T> next;
-  next.template load<WithOut>(m, side, b, first_state, column, begin, end, first);
+  next.template load<WithOut>(cursor, begin, end);
   for (index_t t = begin; t < end; t += Rows) {
     __syncwarp();
     next.template store<WithOut>(rows);
@@ -85,10 +136,10 @@ __device__ void walk_wide(const Triangles<T>& m, WideRows<T>& rows, int side, in
 #pragma unroll
     for (int u = 0; u < Rows; ++u) {
       x[u] = next.x[u];
-      if constexpr (WithOut) base[u] = next.base[u];
+      if constexpr (WithOut) base[u] = next.added_to(cursor, u);
     }
     __syncwarp();
-    next.template load<WithOut>(m, side, b, first_state, column, t + Rows, end, first);
+    next.template load<WithOut>(cursor, t + Rows, end);
 #pragma unroll
     for (int u = 0; u < Rows; ++u) {
       if (t + u < end) row(u, t + u, x[u], WithOut ? base[u] : T(0));

@@ -222,7 +222,7 @@ template <Scalar T>
 index_t apply_vjp_workspace_bytes(const ToeplitzPlan<T, space::cuda>& plan, index_t k,
                                   index_t batch) {
   constexpr auto operation = "toeplitz::apply_vjp_workspace_bytes";
-  const index_t product = toeplitz::apply_plan_bytes(operation, plan.state(), k);
+  const index_t product = toeplitz::apply_plan_bytes(operation, plan.state(), k, batch);
   const auto& twisted = plan.state().twisted;
   if (!twisted || k == 0) return product;
   const index_t entries = plan.batch() == 1 ? batch : plan.batch();

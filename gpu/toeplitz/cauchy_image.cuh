@@ -3,11 +3,9 @@
 /// the transforms of right-hand sides and solutions, as sums of n terms (structmat/toeplitz/
 /// to_cauchy_like.hpp has the formulas).
 ///
-/// With root(m) = exp(i pi m / 2n), 1 / (s_i - t_j) = conj(root(2i)) (-i conj(root(2j + 1))) w_ij with a
-/// real w_ij of i - j alone (cauchy::device::Weights::circle): what is factored is C' with
-/// C = D_s C' D_t, and the scalings go to the transforms:
-///   T x = b    <=>  C' (D_t F D x) = D_s^-1 F b
-///   T^T x = b  <=>  C'^T (D_s conj(F) x) = D_t^-1 conj(F) D^-1 b
+///   T x = b    <=>  C (F D x) = F b
+///   T^T x = b  <=>  C^T (conj(F) x) = conj(F) D^-1 b
+/// with D = diag(root(2k)), root(m) = exp(i pi m / 2n).
 #pragma once
 
 #include "core/shared.cuh"
@@ -18,24 +16,17 @@ namespace structmat::toeplitz::device {
 /// A vector and the n-th roots of unity fit into the shared memory of a block.
 constexpr index_t most_rows = 3072;
 
-/// root(step l + offset)
-struct Phase {
-  index_t step = 0, offset = 0;
-};
-
-/// y_i = root(out) / sqrt(n) sum_l exp(+-2 pi i i l / n) root(in) x_l
+/// y_i = root(out i) / sqrt(n) sum_l exp(+-2 pi i i l / n) root(in l) x_l
 struct Transform {
-  Phase in, out;
+  index_t in = 0, out = 0;
   bool minus = false;
 };
-/// From a right-hand side of op(T) to one of op(C'); from the solution back. op: none or transpose.
-inline Transform to_image(bool transposed, index_t n) {
-  if (transposed) return {{-2, 0}, {2, n + 1}, true};
-  return {{}, {2, 0}, false};
+/// From a right-hand side of op(T) to one of op(C); from the solution back. op: none or transpose.
+inline Transform to_image(bool transposed) {
+  return transposed ? Transform{-2, 0, true} : Transform{0, 0, false};
 }
-inline Transform from_image(bool transposed, index_t n) {
-  if (transposed) return {{2, 0}, {}, false};
-  return {{2, n + 1}, {-2, 0}, true};
+inline Transform from_image(bool transposed) {
+  return transposed ? Transform{0, 0, false} : Transform{0, -2, true};
 }
 
 template <class R>
@@ -100,11 +91,11 @@ __global__ void __launch_bounds__(256)
     __syncthreads();
     for (int l = threadIdx.x; l < sums.n; l += blockDim.x) {
       const C value = C(gpu::conjugate_if(p.conjugate_in, In(p.x(b, l, c))));
-      sums.vector[l] = root<R>(t.in.step * l + t.in.offset, p.n) * value;
+      sums.vector[l] = root<R>(t.in * l, p.n) * value;
     }
     __syncthreads();
     for (int i = threadIdx.x; i < sums.n; i += blockDim.x) {
-      const C value = root<R>(t.out.step * i + t.out.offset, p.n) * sums.at(i, t.minus);
+      const C value = root<R>(t.out * i, p.n) * sums.at(i, t.minus);
       p.y(b, i, c) = element<Out>(gpu::conjugate_if(p.conjugate_out, value));
     }
   }

@@ -118,7 +118,7 @@ namespace {
 constexpr auto make_operation = "toeplitz::plan";
 
 /// Sums for fewer rows or columns. Measured on one H200.
-constexpr index_t direct_up_to = 128;
+constexpr index_t direct_up_to = 64;
 
 template <class T>
 std::vector<T> downloaded(const Array<T, 1, space::cuda>& a) {
@@ -204,14 +204,13 @@ struct Spectra {
 };
 
 template <Scalar T>
-auto spectra_layout(const DevicePlanState<T>& plan, index_t k) {
-  return [&plan, k](gpu::Workspace& w) {
+auto spectra_layout(const DevicePlanState<T>& plan, index_t columns) {
+  return [&plan, columns](gpu::Workspace& w) {
     using C = gpu::Complex<real_t<T>>;
     Spectra<C> s{};
     if (!plan.twisted) return s;
-    s.z =
-        w.take<C>(plan.twisted->columns_at_once(plan.batch() * k) * plan.twisted->column_numbers());
-    s.library = w.take<std::byte>(k == 0 ? 0 : plan.twisted->library_bytes());
+    s.z = w.take<C>(plan.twisted->columns_at_once(columns) * plan.twisted->column_numbers());
+    s.library = w.take<std::byte>(columns == 0 ? 0 : plan.twisted->library_bytes());
     return s;
   };
 }
@@ -219,9 +218,13 @@ auto spectra_layout(const DevicePlanState<T>& plan, index_t k) {
 }  // namespace
 
 template <Scalar T>
-index_t apply_plan_bytes(const char* operation, const DevicePlanState<T>& plan, index_t k) {
-  if (k < 0) throw ShapeError(std::string(operation) + ": " + std::to_string(k) + " columns");
-  return gpu::counted(operation, spectra_layout(plan, k));
+index_t apply_plan_bytes(const char* operation, const DevicePlanState<T>& plan, index_t k,
+                         index_t batch) {
+  if (k < 0 || batch < 0) {
+    throw ShapeError(std::string(operation) + ": " + std::to_string(k) + " columns, batch " +
+                     std::to_string(batch));
+  }
+  return gpu::counted(operation, spectra_layout(plan, max(plan.batch(), batch) * k));
 }
 
 template <Scalar T>
@@ -239,14 +242,18 @@ void apply_plan(const char* operation, const exec::cuda& e, const DevicePlanStat
     return apply_direct<T>(operation, e, m, action, x, y, add);
   }
   const auto& twisted = *plan.twisted;
-  const auto spectra = gpu::cut(operation, e.workspace, spectra_layout(plan, k));
+  // What the plan's own batch needs is enough; more is done at once where there is memory.
+  index_t at_hand = batch * k;
+  if (gpu::counted(operation, spectra_layout(plan, at_hand)) > e.workspace.size())
+    at_hand = std::min(at_hand, plan.batch() * k);
+  const auto spectra = gpu::cut(operation, e.workspace, spectra_layout(plan, at_hand));
   const device::Input<D> in{gpu::strided(x), x.extent(1), action.conjugated};
   const device::Output<D> out{
       gpu::strided(y), y.extent(1), action.conjugated, add, plan.exponents.data() + own,
       shared ? 0 : 1};
   twisted.apply(operation, gpu::stream_of(e), plan.symbol.data() + own * twisted.column_numbers(),
                 shared ? 0 : twisted.column_numbers(), action.adjoint, in, out, batch * k, k,
-                spectra.z, twisted.columns_at_once(plan.batch() * k), spectra.library);
+                spectra.z, twisted.columns_at_once(at_hand), spectra.library);
 }
 
 }  // namespace toeplitz
@@ -312,8 +319,8 @@ ToeplitzView<T, space::cuda> ToeplitzPlan<T, space::cuda>::lags() const {
 }
 
 template <Scalar T>
-index_t apply_workspace_bytes(const ToeplitzPlan<T, space::cuda>& plan, index_t k) {
-  return toeplitz::apply_plan_bytes("toeplitz::apply_workspace_bytes", plan.state(), k);
+index_t apply_workspace_bytes(const ToeplitzPlan<T, space::cuda>& plan, index_t k, index_t batch) {
+  return toeplitz::apply_plan_bytes("toeplitz::apply_workspace_bytes", plan.state(), k, batch);
 }
 
 template <Scalar T>
@@ -345,10 +352,10 @@ void apply(const exec::cuda& e, const ToeplitzPlan<T, space::cuda>& plan, Op op,
                                      toeplitz::device::Action, View<const T, 3, space::cuda>,      \
                                      View<T, 3, space::cuda>, bool, index_t);                      \
   template index_t toeplitz::apply_plan_bytes(const char*, const toeplitz::DevicePlanState<T>&,    \
-                                              index_t);                                            \
+                                              index_t, index_t);                                   \
   template class ToeplitzPlan<T, space::cuda>;                                                     \
   template STRUCTMAT_EXPORT index_t apply_workspace_bytes(const ToeplitzPlan<T, space::cuda>&,     \
-                                                          index_t);                                \
+                                                          index_t, index_t);                       \
   template STRUCTMAT_EXPORT void apply(const exec::cuda&, const ToeplitzPlan<T, space::cuda>&, Op, \
                                        View<const T, 3, space::cuda>, View<T, 3, space::cuda>);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)

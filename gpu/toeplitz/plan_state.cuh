@@ -38,6 +38,7 @@ void apply_plan(const char* operation, const exec::cuda& e, const DevicePlanStat
 
 /// Bytes that apply_plan takes.
 template <Scalar T>
-index_t apply_plan_bytes(const char* operation, const DevicePlanState<T>& plan, index_t k);
+index_t apply_plan_bytes(const char* operation, const DevicePlanState<T>& plan, index_t k,
+                         index_t batch = 1);
 
 }  // namespace structmat::toeplitz

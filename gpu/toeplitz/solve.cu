@@ -101,12 +101,12 @@ void solve(const exec::cuda& e, const ToeplitzView<T, space::cuda>& matrix, Op o
               buffers.factors, first, processors, stream);
     s.factors = buffers.factors;
     s.batch = own == 1 ? batch : count;
-    TransformProblem<D, C> to{s.batch,         n,    k, to_image(transposed, n), conjugated, false,
+    TransformProblem<D, C> to{s.batch,         n,    k, to_image(transposed), conjugated, false,
                               gpu::strided(b), image};
     to.x.data += first * to.x.stride[0];
     enqueue_transform(operation, to, processors, stream);
     substitute(operation, s, processors, stream);
-    TransformProblem<C, D> from{s.batch, n,          k,   from_image(transposed, n),
+    TransformProblem<C, D> from{s.batch, n,          k,   from_image(transposed),
                                 false,   conjugated, s.b, gpu::strided(x)};
     from.y.data += first * from.y.stride[0];
     enqueue_transform(operation, from, processors, stream);

@@ -32,7 +32,7 @@ index_t workspace_bytes(const V& matrix, index_t k) {
   const V m = vandermonde::checked(matrix, operation);
   const index_t each = numbers(m, checked_columns(k));
   return gpu::counted(operation,
-                      [&](gpu::Workspace& w) { return gpu::take_for(w, m.batch(), each, D{}); });
+                      [&](gpu::Workspace& w) { return gpu::take_for<D>(w, m.batch(), each); });
 }
 
 /// run(batch entries, where they begin, partial results); the workspace is needed for one side only.

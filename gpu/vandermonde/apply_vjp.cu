@@ -33,9 +33,9 @@ struct Buffers {
 template <class V, class D = device_scalar_t<typename V::value_type>>
 Buffers<D> take(gpu::Workspace& w, const V& m, index_t batch, index_t k) {
   const index_t columns = batch * k;
-  return {gpu::take_for(w, columns, std::max(m.rows(), m.cols()), D{}),
-          gpu::take_for(w, columns, vandermonde::nodes_of(m).extent(1), D{}),
-          gpu::take_for(w, columns, partial_numbers(m), D{})};
+  return {gpu::take_for<D>(w, columns, std::max(m.rows(), m.cols())),
+          gpu::take_for<D>(w, columns, vandermonde::nodes_of(m).extent(1)),
+          gpu::take_for<D>(w, columns, partial_numbers(m))};
 }
 
 template <class V>

@@ -20,8 +20,8 @@ struct Buffers {
 
 template <class T, class D = device_scalar_t<T>>
 Buffers<D> take(gpu::Workspace& w, const LogVandermondeView<T, space::cuda>& m, index_t columns) {
-  return {gpu::take_for(w, columns, m.cols(), D{}),
-          gpu::take_for(w, columns, gpu::partial_sums(m.rows(), m.cols()), D{})};
+  return {gpu::take_for<D>(w, columns, m.cols()),
+          gpu::take_for<D>(w, columns, gpu::partial_sums(m.rows(), m.cols()))};
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace structmat::gpu {
 
 /// The workspace of `entries` batch entries with `each` numbers.
 template <class T>
-T* take_for(Workspace& workspace, index_t entries, index_t each, T) {
+T* take_for(Workspace& workspace, index_t entries, index_t each) {
   index_t count = 0;
   if (__builtin_mul_overflow(entries, each, &count)) count = INT64_MAX;
   return workspace.take<T>(count);
@@ -23,7 +23,7 @@ template <class T, class Run>
 void in_turns(const char* operation, const exec::cuda& e, index_t own, index_t batch, index_t each,
               const Run& run) {
   T* const partial =
-      cut(operation, e.workspace, [&](Workspace& w) { return take_for(w, own, each, T{}); });
+      cut(operation, e.workspace, [&](Workspace& w) { return take_for<T>(w, own, each); });
   const index_t fitting =
       each == 0 ? batch : e.workspace.size() / (each * static_cast<index_t>(sizeof(T)));
   for (index_t first = 0; first < batch; first += fitting) {

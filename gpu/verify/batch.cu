@@ -101,10 +101,16 @@ class BatchCheck {
     }
   }
 
+  /// About as many as states; where a warp can take the short blocks, so many that it does.
+  static index_t rows_of_step(index_t room) {
+    constexpr index_t columns_of_warp = 32;
+    if (room + least_rows <= columns_of_warp) return columns_of_warp - room;
+    return std::clamp<index_t>(room, least_rows, most_rows);
+  }
   /// An n x n matrix never has more than n / 2 states.
   index_t largest_room() const { return std::clamp<index_t>(n_ / 2, 1, most_room); }
   index_t first_room() const {
-    constexpr index_t slack = 8, unknown = 16;
+    constexpr index_t slack = 4, unknown = 16;
     const index_t asked =
         options_.order ? std::max(options_.order->lower, options_.order->upper) : unknown;
     return std::min(std::min(asked, n_) + slack, largest_room());
@@ -149,8 +155,7 @@ class BatchCheck {
     p.asked[1] = options_.order ? static_cast<int>(std::min(options_.order->upper, n_)) : -1;
     p.stops = options_.stop_at_violation;
     p.room = static_cast<int>(room);
-    p.most =
-        static_cast<int>(std::min<index_t>(n_, std::clamp<index_t>(room, least_rows, most_rows)));
+    p.most = static_cast<int>(std::min(n_, rows_of_step(room)));
     p.tolerance = tolerance_;
     // Everything above an eighth of the threshold is carried, so that the total error moves no
     // singular value by more than that; but nothing below rounding of R.

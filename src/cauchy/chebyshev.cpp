@@ -15,11 +15,11 @@ template <RealScalar R>
 STRUCTMAT_INLINE Vector<R, lanes<R>> arguments(const ScaledPoints<R>& p, index_t i) {
   using V = Vector<R, lanes<R>>;
   if (i + lanes<R> <= p.count) {
-    return (simd::load<V>(p.z + i) * p.scale + p.origin) * p.inverse_half;
+    return (simd::load<V>(p.z + i) * p.scale + p.origin) * p.inverse_half - 1;
   }
   V u{};
   for (int lane = 0; i + lane < p.count; ++lane) {
-    u[lane] = (p.z[i + lane] * p.scale + p.origin) * p.inverse_half;
+    u[lane] = (p.z[i + lane] * p.scale + p.origin) * p.inverse_half - 1;
   }
   return u;
 }
@@ -110,7 +110,7 @@ Chebyshev<R>::Chebyshev(index_t order)
     : points_({order}), from_moments_({order, order}), from_values_({order, order}) {
   for (index_t k = 0; k < order; ++k) {
     const double angle = M_PI * (static_cast<double>(k) + 0.5) / static_cast<double>(order);
-    points_(k) = static_cast<R>(std::cos(angle));
+    points_(k) = static_cast<R>(1 + std::cos(angle));
     for (index_t m = 0; m < order; ++m) {
       const double value =
           std::cos(static_cast<double>(m) * angle) * (m == 0 ? 1 : 2) / static_cast<double>(order);

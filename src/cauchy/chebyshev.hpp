@@ -10,7 +10,8 @@
 
 namespace structmat::cauchy {
 
-/// Points origin + scale z_i, in the interval that `inverse_half` maps to length 2 around 0.
+/// Points origin + scale z_i, counted from the low end of the interval, which `inverse_half` maps to
+/// length 2.
 template <RealScalar R>
 struct ScaledPoints {
   const R* z;
@@ -27,6 +28,7 @@ class Chebyshev {
   static constexpr index_t max_order = 32;
 
   index_t order() const { return points_.extent(0); }
+  /// 1 + c_k: counted from the low end.
   const R* points() const { return points_.data(); }
 
   // `columns` is 1, 2 or 4; a column of moments, proxies, values or coefficients is a row of `order`

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cauchy/root_gap.hpp"
 #include "core/instantiate.hpp"
 #include "structmat/displacement/convert.hpp"
 #include "structmat/displacement/from_structured.hpp"
@@ -32,12 +33,7 @@ CauchyLike<std::complex<real_t<T>>> from_vandermonde(
     copy(one.g.view().select(0, 0), c.g.view().select(0, b));
     copy(one.h.view().select(0, 0), c.h.view().select(0, b));
     for (index_t i = 0; i < m; ++i) {
-      const C gap = c.g(b, i, 0);
-      const auto rounding = real_t<T>(4) * real_t<T>(n) * epsilon<T> * std::abs(corner);
-      if (std::abs(gap) > rounding) continue;
-      throw DomainError(std::string(operation) + ": node " + std::to_string(i) +
-                        " of batch entry " + std::to_string(b) + " is a root of z^" +
-                        std::to_string(n) + " = corner up to rounding; take another corner");
+      require_distinct(operation, c.g(b, i, 0), corner, n, i, b);
     }
   }
   return c;

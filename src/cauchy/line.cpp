@@ -131,15 +131,14 @@ struct Line<R>::Sweep {
 
   static R inverse(R half) { return half >= 4 * std::numeric_limits<R>::min() ? 1 / half : R{0}; }
   static ScaledPoints<R> points_of(const LineTree<R>& tree, const Cell& cell) {
-    return {tree.nodes.data() + cell.begin, cell.size(), -cell.center, R{1}, inverse(cell.half)};
+    return {tree.nodes.data() + cell.begin, cell.size(), -cell.low, R{1}, inverse(cell.half)};
   }
   ScaledPoints<R> proxies_of(const Cell& cell, const Cell& parent) const {
-    return {chebyshev.points(), order, cell.center - parent.center, cell.half,
-            inverse(parent.half)};
+    return {chebyshev.points(), order, cell.low - parent.low, cell.half, inverse(parent.half)};
   }
 
-  /// Proxies lie at small distances from a center: positions relative to a center that takes part
-  /// keep the differences accurate.
+  /// Proxies lie at small distances from the low end of a cell: positions relative to one that takes
+  /// part keep the differences accurate.
   void add_term(const Term& term, const Cell& cell, R* sums, index_t step) {
     const Cell& source = sources.cells[term.source];
     constexpr index_t most = leaf_size + 2 * kernel_targets<R>;
@@ -153,15 +152,15 @@ struct Line<R>::Sweep {
       of = {from, order, proxies_at(term.source), order};
       if (!term.target_proxies) {
         const index_t whole = (cell.size() + lanes<R> - 1) / lanes<R> * lanes<R>;
-        for (index_t i = 0; i < whole; ++i) at[i] = to.nodes[i] - source.center;
+        for (index_t i = 0; i < whole; ++i) at[i] = to.nodes[i] - source.low;
         to.nodes = at;
       }
     } else if (term.target_proxies) {
-      for (index_t j = 0; j < source.size(); ++j) from[j] = of.nodes[j] - cell.center;
+      for (index_t j = 0; j < source.size(); ++j) from[j] = of.nodes[j] - cell.low;
       of.nodes = from;
     }
     if (term.target_proxies) {
-      const R shift = term.source_proxies ? cell.center - source.center : R{0};
+      const R shift = term.source_proxies ? cell.low - source.low : R{0};
       for (index_t k = 0; k < order; ++k) at[k] = shift + cell.half * z[k];
       to.nodes = at;
       to.count = order;

@@ -38,8 +38,8 @@ double opening_for(double tolerance, index_t order) {
   return std::max(least_opening, (rho + 1 / rho) / 2);
 }
 
-// A cell has the interval [low, high] of its nodes, which lies in that of half width `half` around
-// `center`.
+// A cell has the interval [low, high] of its nodes, and half = (high - low) / 2. Where there are few
+// numbers of the type in it, none of them may be its center: positions are counted from low.
 
 template <class Cell>
 constexpr auto gap(const Cell& a, const Cell& b) {
@@ -54,8 +54,9 @@ inline constexpr R least_half = std::numeric_limits<R>::min() / epsilon<R>;
 template <class Cell>
 constexpr bool is_apart(const Cell& cell, const Cell& other, double opening) {
   using R = decltype(cell.half + 0);
-  if (cell.half > 0 && cell.half < least_half<R>) return false;
-  const R distance = std::max(other.low - cell.center, cell.center - other.high);
+  if (cell.high > cell.low && cell.half < least_half<R>) return false;
+  const R distance =
+      std::max((other.low - cell.low) - cell.half, (cell.low - other.high) + cell.half);
   return distance > 0 && static_cast<double>(distance) >= opening * static_cast<double>(cell.half);
 }
 

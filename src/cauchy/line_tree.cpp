@@ -90,8 +90,7 @@ LineTree<R>::LineTree(const View<const R, 1>& given, const char* name, index_t l
       if (cell.size() == 0) continue;
       cell.low = nodes(cell.begin);
       cell.high = nodes(cell.end - 1);
-      cell.center = cell.low / 2 + cell.high / 2;
-      cell.half = std::max(cell.high - cell.center, cell.center - cell.low);
+      cell.half = (cell.high - cell.low) / 2;
     }
   }
   for (index_t c = first_leaf(); c < static_cast<index_t>(cells.size()); ++c) {

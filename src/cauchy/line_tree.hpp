@@ -17,7 +17,7 @@ struct LineTree {
   struct Cell {
     index_t begin, end;  // of its nodes
     R low, high;         // the first and the last of them
-    R center, half;      // an interval around a number of the type that holds them
+    R half;              // (high - low) / 2
 
     index_t size() const { return end - begin; }
   };

@@ -46,8 +46,7 @@ template <ComplexScalar T, class Space>
 RootSums<T, Space> checked_vjp(const char* operation, const MappedRootsView<T, Space>& matrix,
                                const View<const T, 3, Space>& v,
                                const View<const T, 3, Space>& y_bar,
-                               const View<T, 2, Space>& poles_bar,
-                               const View<T, 3, Space>& v_bar) {
+                               const View<T, 2, Space>& poles_bar, const View<T, 3, Space>& v_bar) {
   const RootSums<T, Space> o(operation, matrix, v,
                              View<T, 3, Space>(nullptr, y_bar.extents(), y_bar.strides()));
   const auto check = [&](const char* name, const auto& bar, const auto& extents) {

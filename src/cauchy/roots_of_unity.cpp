@@ -102,10 +102,10 @@ void sums_on_roots_of_unity_vjp(const exec::cpu& e, const MappedRootsView<T>& ma
   });
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                                \
-  template STRUCTMAT_EXPORT void sums_on_roots_of_unity(                                        \
-      const exec::cpu&, const MappedRootsView<T>&, View<const T, 3>, View<T, 3>);               \
-  template STRUCTMAT_EXPORT void sums_on_roots_of_unity_vjp(                                    \
+#define STRUCTMAT_INSTANTIATE(T)                                                                   \
+  template STRUCTMAT_EXPORT void sums_on_roots_of_unity(                                           \
+      const exec::cpu&, const MappedRootsView<T>&, View<const T, 3>, View<T, 3>);                  \
+  template STRUCTMAT_EXPORT void sums_on_roots_of_unity_vjp(                                       \
       const exec::cpu&, const MappedRootsView<T>&, View<const T, 3>, View<const T, 3>, View<T, 2>, \
       View<T, 3>);
 STRUCTMAT_INSTANTIATE(std::complex<float>)

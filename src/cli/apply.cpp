@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "command.hpp"
+#include "device.hpp"
 #include "matrix.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -21,33 +22,49 @@ struct ApplyOptions {
   std::string matrix, x, output;
   bool adjoint = false, transpose = false;
   int threads = 0;
+  std::string backend = "cpu";
   bool vector = false;  ///< x is 1-d, and y can be too
 };
 
+Op op_of(const ApplyOptions& options) {
+  return options.adjoint ? Op::adjoint : options.transpose ? Op::transpose : Op::none;
+}
+
+/// Rows of op(A) x.
 template <Scalar T>
-Array<T, 2> product(const exec::cpu&, Op op, const Array<T, 2>& a, const Array<T, 2>& x) {
-  const index_t rows = a.extent(op == Op::none ? 0 : 1);
-  const index_t columns = a.extent(op == Op::none ? 1 : 0);
+index_t result_rows(Op op, index_t rows, index_t columns, const Array<T, 2>& x) {
+  if (op != Op::none) std::swap(rows, columns);
   if (x.extent(0) != columns) {
     throw UsageError(
         fmt::format("x has {} rows, the operator has {} columns", x.extent(0), columns));
   }
-  Array<T, 2> y({rows, x.extent(1)});
-  if (!y.empty() && !x.empty()) {
+  return rows;
+}
+
+template <Scalar T>
+Array<T, 2> product(const ApplyOptions& options, const Array<T, 2>& a, const Array<T, 2>& x) {
+  const Op op = op_of(options);
+  Array<T, 2> y({result_rows(op, a.extent(0), a.extent(1), x), x.extent(1)});
+  if (y.empty() || x.empty()) return y;
+  if (options.backend == "cuda") {
+    multiply(on_device(a), op, x, y);
+  } else {
     dense::gemm(op, Op::none, T(1), View<const T, 2>(a), View<const T, 2>(x), T(0), y.view());
   }
   return y;
 }
 
 template <class M, Scalar T>
-Array<T, 2> product(const exec::cpu& e, Op op, const M& a, const Array<T, 2>& x) {
-  Array<T, 2> y({a.size(), x.extent(1)}, uninitialized);
-  apply(e, a.view(), op, View<const T, 3>(as_batch(x.view())), View<T, 3>(as_batch(y.view())));
+Array<T, 2> product(const ApplyOptions& options, const M& a, const Array<T, 2>& x) {
+  const Op op = op_of(options);
+  Array<T, 2> y({result_rows(op, a.size(), a.size(), x), x.extent(1)}, uninitialized);
+  if (options.backend == "cuda") {
+    multiply(on_device(a), op, x, y);
+  } else {
+    apply(exec::cpu{options.threads}, a.view(), op, View<const T, 3>(as_batch(x.view())),
+          View<T, 3>(as_batch(y.view())));
+  }
   return y;
-}
-
-Op op_of(const ApplyOptions& options) {
-  return options.adjoint ? Op::adjoint : options.transpose ? Op::transpose : Op::none;
 }
 
 template <Scalar T>
@@ -65,9 +82,7 @@ void apply_to(const M& a, const io::DenseMatrix& x, const ApplyOptions& options)
   std::visit(
       [&]<Scalar U>(const Array<U, 2>& columns) {
         using T = common_t<typename M::value_type, U>;
-        write_product(
-            product(exec::cpu{options.threads}, op_of(options), widened<T>(a), widened<T>(columns)),
-            options);
+        write_product(product(options, widened<T>(a), widened<T>(columns)), options);
       },
       x);
 }
@@ -77,9 +92,13 @@ void apply_to(const io::AnyStructured& a, const io::DenseMatrix& x, const ApplyO
   std::visit(
       [&]<Scalar U, Scalar V>(const Array<U, 2>& columns, const V&) {
         using T = common_t<U, V>;
-        Array<T, 2> y({op == Op::none ? rows(a) : cols(a), columns.extent(1)}, uninitialized);
         const auto& wide = widened<T>(columns);
-        apply_structured<T>(exec::cpu{options.threads}, a, op, wide.view(), y.view());
+        Array<T, 2> y({result_rows(op, rows(a), cols(a), wide), columns.extent(1)}, uninitialized);
+        if (options.backend == "cuda") {
+          multiply(on_device<T>(a), op, wide, y);
+        } else {
+          apply_structured<T>(exec::cpu{options.threads}, a, op, wide.view(), y.view());
+        }
         write_product(y, options);
       },
       x, scalar_of(a));
@@ -89,6 +108,7 @@ Status run(ApplyOptions options) {
   if (container_of(options.output) == Container::generators) {
     throw UsageError(options.output + ": the product is dense, .npy or .mtx");
   }
+  if (options.backend == "cuda") require_device();
   const Progress progress("structmat apply");
   const io::DenseMatrix x = read_dense(options.x);
   options.vector = container_of(options.x) == Container::npy &&
@@ -120,6 +140,7 @@ void add_apply(CLI::App& app, Action& action) {
   command->add_flag("--transpose", options->transpose, "y = A^T x, without conjugation")
       ->excludes(adjoint);
   add_threads(*command, options->threads);
+  add_backend(*command, options->backend);
   command->footer(
       "The product is computed in the narrowest scalar type that holds A and x exactly.\n"
       "--threads concerns generators; dense matrices run on the threads of the BLAS.\n\n"

@@ -1,9 +1,9 @@
 // structmat bench: a structured product beside the dense one.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <thread>
 
@@ -13,6 +13,7 @@
 
 #include "bench_table.hpp"
 #include "command.hpp"
+#include "device.hpp"
 #include "matrix.hpp"
 #include "measure.hpp"
 #include "options.hpp"
@@ -20,7 +21,6 @@
 #include "random_matrix.hpp"
 #include "random_structured.hpp"
 #include "range.hpp"
-#include "structmat/core/device.hpp"
 #include "structmat/core/version.hpp"
 #include "structmat/dense/blas.hpp"
 #include "structmat/dense/norm.hpp"
@@ -47,12 +47,13 @@ Op op_of(const std::string& name) {
   return name == "apply" ? Op::none : name == "apply_transpose" ? Op::transpose : Op::adjoint;
 }
 
-/// What is timed on the CPU.
+/// What is timed.
 template <Scalar T>
 struct Subject {
   index_t n, order, stored;
   std::function<void(const exec::cpu&, Op, View<const T, 2> x, View<T, 2> y)> apply;
   std::function<Array<T, 2>()> expand;
+  std::function<DeviceProduct<T>()> on_device;
 };
 
 /// The dense product on the same matrix and vectors: time and difference.
@@ -100,69 +101,94 @@ BenchRow bench_one(const Subject<T>& subject, index_t rhs, const BenchOptions& o
 template <class M>
 Subject<typename M::value_type> subject_of(const M& m, index_t order) {
   using T = typename M::value_type;
-  return {m.size(), order, m.stored(),
+  return {m.size(),
+          order,
+          m.stored(),
           [&m](const exec::cpu& e, Op op, View<const T, 2> x, View<T, 2> y) {
             apply(e, m.view(), op, View<const T, 3>(as_batch(x)), View<T, 3>(as_batch(y)));
           },
-          [&m] { return expand(m); }};
+          [&m] { return expand(m); },
+          [&m] { return cli::on_device(m); }};
 }
 
 template <Scalar T>
 Subject<T> subject_of(const io::AnyStructured& m, index_t order) {
-  return {rows(m), order, stored(m),
+  return {rows(m),
+          order,
+          stored(m),
           [&m](const exec::cpu& e, Op op, View<const T, 2> x, View<T, 2> y) {
             apply_structured<T>(e, m, op, x, y);
           },
-          [&m] { return std::get<Array<T, 2>>(expand(m)); }};
+          [&m] { return std::get<Array<T, 2>>(expand(m)); },
+          [&m] { return cli::on_device<T>(m); }};
 }
 
-/// Does the device have this product?
-template <class M>
-inline constexpr bool has_device_twin = false;
-template <RealScalar T, class K>
-inline constexpr bool has_device_twin<Quasiseparable<T, K>> = K::rank < 4;
+/// Milliseconds of one product on the device: calls that follow each other without waiting.
+template <Scalar T>
+Timing time_device(DeviceProduct<T>& product, Op op, const Array<T, 2, space::cuda>& x,
+                   Array<T, 2, space::cuda>& y) {
+  constexpr int calls = 10;
+  product.prepare(x.extent(1));
+  Timing timing = measure([&] {
+    for (int i = 0; i < calls; ++i) {
+      product(op, View<const T, 3, space::cuda>(as_batch(x.view())),
+              View<T, 3, space::cuda>(as_batch(y.view())));
+    }
+    device_synchronize();
+  });
+  timing.seconds /= calls;
+  timing.fastest /= calls;
+  timing.repetitions *= calls;
+  return timing;
+}
 
-/// The device product: the time of calls that follow each other without waiting, and the difference
-/// from the product on the CPU.
-template <class M>
-BenchRow bench_device(const M& m, index_t order, index_t rhs, const BenchOptions& options) {
-  if constexpr (!has_device_twin<M>) {
-    throw Unsupported("backend cuda: " + options.family + " with " + options.transition +
-                      " transitions and " + options.dtype + " has no product on the device");
-  } else {
-    using T = typename M::value_type;
-    constexpr int calls = 10;
-    const Op op = op_of(options.op);
-    BenchRow row{.backend = "cuda", .n = m.size(), .order = order, .rhs = rhs};
-    Array<T, 3> x({1, row.n, rhs}), expected({1, row.n, rhs});
-    Random random(1);
-    random.fill(x);
-    apply(exec::cpu{options.threads}, m.view(), op, std::as_const(x).view(), expected.view());
+/// The product on the device, its difference from the one on the CPU, and the dense product there.
+template <Scalar T>
+BenchRow bench_device(const Subject<T>& subject, index_t rhs, const BenchOptions& options,
+                      double copy_speed) {
+  const Op op = op_of(options.op);
+  BenchRow row{.backend = "cuda", .n = subject.n, .order = subject.order, .rhs = rhs};
+  Array<T, 2> x({row.n, rhs}), expected({row.n, rhs});
+  Random random(1);
+  random.fill(x);
+  subject.apply(exec::cpu{options.threads}, op, std::as_const(x).view(), expected.view());
 
-    const auto p = to_device(m.p), q = to_device(m.q), g = to_device(m.g), h = to_device(m.h);
-    const auto a = to_device(m.a), b = to_device(m.b);
-    const auto d = to_device(m.d);
-    const auto input = to_device(x);
-    Array<T, 3, space::cuda> output({1, row.n, rhs});
-    const QuasiseparableView<T, typename M::transition_type, space::cuda> view{p, q, a, d, g, h, b};
-    Array<std::byte, 1, space::cuda> workspace({apply_workspace_bytes(view, rhs)}, uninitialized);
-    const exec::cuda device{nullptr, workspace.view()};
-    const Timing timing = measure([&] {
-      for (int i = 0; i < calls; ++i) apply(device, view, op, input.view(), output.view());
-      device_synchronize();
-    });
-    Array<T, 3> y = to_host(output);
-    row.ms = 1e3 * timing.seconds / calls;
-    row.fastest_ms = 1e3 * timing.fastest / calls;
-    row.repetitions = calls * timing.repetitions;
-    row.gb_per_s = 1e-6 * double(sizeof(T)) * double(m.stored() + x.size() + y.size()) / row.ms;
-    const auto norm = [](const Array<T, 3>& v) {
-      return dense::frobenius_norm(v.view().select(0, 0));
-    };
-    for (index_t i = 0; i < y.size(); ++i) y.data()[i] -= expected.data()[i];
-    row.error = norm(y) / std::max(norm(expected), std::numeric_limits<double>::min());
-    return row;
+  const auto input = to_device(x);
+  Array<T, 2, space::cuda> output({row.n, rhs});
+  DeviceProduct<T> product = subject.on_device();
+  const Timing timing = time_device(product, op, input, output);
+  const double bytes = double(sizeof(T)) * double(subject.stored + 2 * x.size());
+  row.ms = 1e3 * timing.seconds;
+  row.fastest_ms = 1e3 * timing.fastest;
+  row.repetitions = timing.repetitions;
+  row.gb_per_s = 1e-9 * bytes / timing.seconds;
+  row.copy_fraction = bytes / timing.seconds / copy_speed;
+  Array<T, 2> y = to_host(output);
+  for (index_t i = 0; i < y.size(); ++i) y.data()[i] -= expected.data()[i];
+  const double norm = dense::frobenius_norm(View<const T, 2>(expected));
+  const double difference = dense::frobenius_norm(View<const T, 2>(y));
+  row.error = norm > 0 ? difference / norm : difference;
+
+  const double dense_bytes = double(row.n) * double(row.n) * sizeof(T);
+  if (dense_bytes <= 1e9 * options.dense_limit) {
+    DeviceProduct<T> dense = cli::on_device(subject.expand());
+    const Timing peer = time_device(dense, op, input, output);
+    row.dense_ms = 1e3 * peer.seconds;
+    row.dense_fastest_ms = 1e3 * peer.fastest;
   }
+  return row;
+}
+
+/// Bytes a second that a copy reads and writes, where each backend runs.
+struct CopySpeed {
+  double cpu = 0, cuda = 0;
+};
+
+template <Scalar T>
+BenchRow bench_on(const std::string& backend, const Subject<T>& subject, index_t rhs,
+                  const BenchOptions& options, const CopySpeed& copy_speed) {
+  return backend == "cpu" ? bench_one(subject, rhs, options, copy_speed.cpu)
+                          : bench_device(subject, rhs, options, copy_speed.cuda);
 }
 
 /// What --size, --order and --rhs list.
@@ -183,7 +209,7 @@ Grid parse_grid(const BenchOptions& options) {
 }
 
 template <Scalar T, transition::Uniform K>
-void bench_type(const BenchOptions& options, const Grid& grid, double copy_speed,
+void bench_type(const BenchOptions& options, const Grid& grid, const CopySpeed& copy_speed,
                 Progress& progress, std::vector<BenchRow>& rows) {
   const double all =
       double(grid.sizes.size() * grid.orders.size() * grid.rhs.size() * options.backends.size());
@@ -192,9 +218,7 @@ void bench_type(const BenchOptions& options, const Grid& grid, double copy_speed
       const auto bench_rhs = [&](const auto& m) {
         for (index_t k : grid.rhs) {
           for (const std::string& backend : options.backends) {
-            rows.push_back(backend == "cpu"
-                               ? bench_one(subject_of(m, order), k, options, copy_speed)
-                               : bench_device(m, order, k, options));
+            rows.push_back(bench_on(backend, subject_of(m, order), k, options, copy_speed));
             progress.set(double(rows.size()) / all);
           }
         }
@@ -209,15 +233,18 @@ void bench_type(const BenchOptions& options, const Grid& grid, double copy_speed
 }
 
 template <Scalar T>
-void bench_structured(const BenchOptions& options, const Grid& grid, double copy_speed,
+void bench_structured(const BenchOptions& options, const Grid& grid, const CopySpeed& copy_speed,
                       Progress& progress, std::vector<BenchRow>& all_rows) {
-  const double all = double(grid.sizes.size() * grid.orders.size() * grid.rhs.size());
+  const double all =
+      double(grid.sizes.size() * grid.orders.size() * grid.rhs.size() * options.backends.size());
   for (const index_t n : grid.sizes) {
     for (const index_t order : grid.orders) {
       const io::AnyStructured m = random_structured<T>(options.family, n, n, order, 0);
       for (const index_t k : grid.rhs) {
-        all_rows.push_back(bench_one(subject_of<T>(m, order), k, options, copy_speed));
-        progress.set(double(all_rows.size()) / all);
+        for (const std::string& backend : options.backends) {
+          all_rows.push_back(bench_on(backend, subject_of<T>(m, order), k, options, copy_speed));
+          progress.set(double(all_rows.size()) / all);
+        }
       }
     }
   }
@@ -239,16 +266,6 @@ void require_meaning(const BenchOptions& options) {
   };
   require(has_recurrence(options.family) || !options.transition_given, "--transition");
   require(has_order(options.family) || !options.orders_given, "--order");
-  const bool cpu_only = options.backends == std::vector<std::string>{"cpu"};
-  if (!has_recurrence(options.family) && !cpu_only) {
-    throw Unsupported("backend cuda: " + options.family + " has no product on the device");
-  }
-}
-
-void require_backend(const std::string& backend) {
-  if (backend == "cpu") return;
-  if (!STRUCTMAT_HAVE_CUDA) throw NotAvailable("backend cuda: built without CUDA");
-  if (device_count() == 0) throw NotAvailable("backend cuda: no CUDA device");
 }
 
 /// "load 0.1 on 8 processors": what else runs, before this command adds its own.
@@ -270,7 +287,8 @@ std::string machine() {
 
 Status bench(const BenchOptions& options) {
   require_meaning(options);
-  for (const std::string& backend : options.backends) require_backend(backend);
+  const bool on_device = std::count(options.backends.begin(), options.backends.end(), "cuda") > 0;
+  if (on_device) require_device();
   Grid grid = parse_grid(options);
   if (!has_order(options.family)) grid.orders = {0};
 #ifdef _OPENMP
@@ -285,8 +303,10 @@ Status bench(const BenchOptions& options) {
                    .dense_limit_gb = options.dense_limit};
   {
     Progress progress("structmat bench");
-    const double copy_speed = copy_bandwidth(std::max(1, openmp_threads()));
-    table.copy_gb_per_s = 1e-9 * copy_speed;
+    const CopySpeed copy_speed{copy_bandwidth(std::max(1, openmp_threads())),
+                               on_device ? device_copy_bandwidth() : 0};
+    table.copy_gb_per_s = 1e-9 * copy_speed.cpu;
+    if (on_device) table.device_copy_gb_per_s = 1e-9 * copy_speed.cuda;
     with_dtype(options.dtype, [&]<Scalar T>(T) {
       if (!has_recurrence(options.family)) {
         return bench_structured<T>(options, grid, copy_speed, progress, table.rows);
@@ -352,7 +372,7 @@ void add_bench(CLI::App& app, Action& action) {
       "the time; of copy: that over the speed of a copy of 128 MB on as many threads. error: "
       "relative\n"
       "difference of the two products in the Frobenius norm. backend cuda: calls in a row without\n"
-      "waiting, difference from the CPU.\n\n"
+      "waiting; the copy and the dense product (cuBLAS) of the device; difference from the CPU.\n\n"
       "Example:\n  structmat bench quasiseparable --size 1024-8192*2 --order 4 --rhs 1");
   command->callback([&action, options, orders, transition] {
     options->orders_given = orders->count() > 0;

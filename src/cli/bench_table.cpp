@@ -8,9 +8,11 @@ namespace structmat::cli {
 namespace {
 
 std::string header(const BenchTable& t) {
-  return fmt::format("{} {}, {}{} | {} | copy {:.1f} GB/s | dense up to {:g} GB | medians",
+  const std::string device =
+      t.device_copy_gb_per_s ? fmt::format(", device {:.0f} GB/s", *t.device_copy_gb_per_s) : "";
+  return fmt::format("{} {}, {}{} | {} | copy {:.1f} GB/s{} | dense up to {:g} GB | medians",
                      t.family, t.op, t.transition.empty() ? "" : t.transition + " transitions, ",
-                     t.dtype, t.machine, t.copy_gb_per_s, t.dense_limit_gb);
+                     t.dtype, t.machine, t.copy_gb_per_s, device, t.dense_limit_gb);
 }
 
 std::string optional(const std::optional<double>& value, const char* format, const char* absent) {
@@ -88,6 +90,7 @@ std::string json(const BenchTable& t) {
                    {"dtype", t.dtype},
                    {"machine", t.machine},
                    {"copy_gb_per_s", t.copy_gb_per_s},
+                   {"device_copy_gb_per_s", number(t.device_copy_gb_per_s)},
                    {"dense_limit_gb", t.dense_limit_gb},
                    {"rows", rows}};
   return table.dump(2) + "\n";

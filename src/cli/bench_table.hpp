@@ -18,8 +18,8 @@ struct BenchRow {
   double fastest_ms = 0;
   int repetitions = 0;
   double gb_per_s = 0;                    ///< generators, x and y once each, over the time
-  std::optional<double> copy_fraction{};  ///< of the bandwidth of a copy (CPU)
-  /// Where the dense matrix was within its limit (CPU).
+  std::optional<double> copy_fraction{};  ///< of the bandwidth of a copy there
+  /// Where the dense matrix was within its limit.
   std::optional<double> dense_ms{}, dense_fastest_ms{};
   /// ||y - z||_F / ||z||_F with z of the dense product; on a device, of the structured one on the
   /// CPU.
@@ -34,6 +34,7 @@ struct BenchTable {
   std::string family, op, transition, dtype;  ///< transition: empty where there is none
   std::string machine;                        ///< library, BLAS, core, threads
   double copy_gb_per_s = 0, dense_limit_gb = 0;
+  std::optional<double> device_copy_gb_per_s{};
   std::vector<BenchRow> rows{};
 };
 

@@ -39,6 +39,12 @@ inline CLI::Option* add_threads(CLI::App& command, int& value) {
       ->capture_default_str();
 }
 
+inline CLI::Option* add_backend(CLI::App& command, std::string& value) {
+  return command.add_option("--backend", value, "Where to compute: cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
+}
+
 /// action(T()) for the scalar type T of that name.
 template <class F>
 void with_dtype(const std::string& name, F&& action) {

@@ -1,5 +1,6 @@
 #include "cauchy/line.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -36,6 +37,16 @@ TEST_CASE("sums on a line meet their tolerance in every row, wherever the nodes 
       }
     }
   }
+}
+
+TEST_CASE(
+    "sums on a line where cells hold two or three neighbouring numbers, whose centers are none") {
+  const auto sets = node_sets(20003, 26000);
+  const auto set = std::find_if(sets.begin(), sets.end(),
+                                [](const auto& nodes) { return nodes.name == "three values"; });
+  REQUIRE(set != sets.end());
+  CHECK(error_of(*set, 1e-8, 1, false) <= 1e-8);
+  CHECK(error_of(*set, 1e-12, 1, true) <= 1e-12);
 }
 
 TEST_CASE("sums on a line of any shape and number of columns") {

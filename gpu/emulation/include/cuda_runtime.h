@@ -151,6 +151,13 @@ inline int __all_sync(unsigned mask, int predicate) {
   return structmat::emulation::vote(mask, predicate == 0) == 0;
 }
 
+/// All 32 lanes.
+inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
+  for (int bits = 16; bits > 0; bits /= 2)
+    value = std::max(value, __shfl_xor_sync(mask, value, bits));
+  return value;
+}
+
 // ---- atomics: threads of the emulation never run at the same time
 
 template <class T>
@@ -305,6 +312,11 @@ inline int __clzll(long long a) {
 inline int __ffs(int a) {
   return a == 0 ? 0 : std::countr_zero(static_cast<unsigned>(a)) + 1;
 }
+/// The upper half of (high, low) shifted to the left.
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) << (shift & 31) >>
+                               32);
+}
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<std::uint64_t>(a) * b >> 32);
 }
@@ -454,6 +466,22 @@ inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) {
 }
 inline cudaError_t cudaGraphDestroy(cudaGraph_t) {
   return cudaSuccess;
+}
+/// Events tell no time here.
+inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return *event = nullptr, cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t, cudaEvent_t) {
+  return *ms = 1, cudaSuccess;
 }
 template <class F>
 cudaError_t cudaFuncSetAttribute(F*, cudaFuncAttribute, int) {

@@ -61,19 +61,20 @@ TEMPLATE_TEST_CASE("Cauchy-like systems on a device, of every size and displacem
   using T = TestType;
   Random random(1);
   for (const index_t n : {0, 1, 2, 7, 33, 65}) {
+    if (quick() && n == 65) continue;
     for (const index_t r : {1, 2, 5}) {
-      if (r > n) continue;
+      if (r > n || (quick() && n > 7 && r != 2)) continue;
       check_solve(random_cauchy_like<T>(n, n, r, 1 + n % 2, unsigned(10 * n + r)), random);
     }
   }
-  for (const index_t n : {0, 1, 3, 20, 33}) check_solve(random_cauchy<T>(n, n, 2, 3), random);
+  for (const index_t n : {0, 1, 3, 20}) check_solve(random_cauchy<T>(n, n, 2, 3), random);
 }
 
 TEMPLATE_TEST_CASE("factors on a device serve many right-hand sides", "[cauchy_solve]", double,
                    std::complex<float>) {
   using T = TestType;
   Random random(2);
-  const index_t n = 140;
+  const index_t n = quick() ? 70 : 140;
   const auto check = [&](const auto& m) {
     const auto there = to_device(m);
     cauchy::Lu<T, space::cuda> f(n, m.batch());
@@ -95,7 +96,7 @@ TEMPLATE_TEST_CASE("factors on a device serve many right-hand sides", "[cauchy_s
 
 TEST_CASE("generators on a device that do not fit into shared memory", "[cauchy_solve]") {
   Random random(3);
-  const index_t n = quick() ? 330 : 1500, r = quick() ? 20 : 5;
+  const index_t n = quick() ? 90 : 1500, r = quick() ? 80 : 5;
   const auto m = random_cauchy_like<double>(n, n, r, 1, 4);
   const auto b = random.array<double, 3>({1, n, 1});
   auto x = poisoned<double, 3>(b.extents());
@@ -147,7 +148,7 @@ TEST_CASE("breakdown on a device is a status, and leaves NaN", "[cauchy_solve]")
   like.h(1, 2, 1) = INFINITY;
   CHECK(status_of(like, 1, x).kind == Kind::not_finite);
   CHECK(status_of(like, 1, x).index == 2);
-  CHECK(status_of(CauchyLike<double>(4, 4, 0), 0, x).kind == Kind::zero);
+  CHECK(status_of(random_cauchy_like<double>(4, 4, 0, 1, 1), 0, x).kind == Kind::zero);
 }
 
 TEST_CASE("generators near the ends of the range on a device", "[cauchy_solve]") {

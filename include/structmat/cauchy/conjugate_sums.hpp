@@ -33,7 +33,8 @@ void conjugate_sums(const exec::cpu& e, View<const T, 2> v, View<const T, 2> w, 
 /// (z - w) (z - conj w) = (a^2 - p q) + 2 i a Im z with a = Re (z - w), p, q = Im z -+ Im w.
 /// Enqueues on e.stream, never allocates or synchronises; e.workspace holds
 /// conjugate_sums_workspace_bytes (none but for very long sums: N >= 1024). Results do not depend on
-/// the batch, bit for bit. Cost: 15 real operations and one reciprocal a pair; v, w, z read and out
+/// the batch, bit for bit. Cost: 15 real operations and one reciprocal a pair, 10 where nodes
+/// lie on the imaginary axis; v, w, z read and out
 /// written once. Nodes and poles above 2^29 (single) or 2^250 (double) take slower exact divisions.
 /// Throws NotAvailable; ShapeError, DomainError (overlap, workspace too small), Unsupported (a broadcast
 /// output), BackendError.

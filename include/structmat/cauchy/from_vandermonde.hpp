@@ -3,6 +3,7 @@
 #pragma once
 
 #include "structmat/cauchy/cauchy.hpp"
+#include "structmat/core/exec.hpp"
 #include "structmat/vandermonde/vandermonde.hpp"
 
 namespace structmat::cauchy {
@@ -24,5 +25,12 @@ CauchyLike<std::complex<real_t<T>>> from_vandermonde(
     const Vandermonde<T>& v, std::type_identity_t<std::complex<real_t<T>>> corner = 1) {
   return from_vandermonde(v.view(), corner);
 }
+
+/// The same on the device, x_i^n formed in double. Allocates the result and synchronises with e.stream: nodes on roots
+/// are refused. Cost: O(m log n + n). Throws as on the CPU; NotAvailable, BackendError.
+template <Scalar T>
+CauchyLike<std::complex<real_t<T>>, space::cuda> from_vandermonde(
+    const exec::cuda& e, const VandermondeView<T, space::cuda>& v,
+    std::type_identity_t<std::complex<real_t<T>>> corner = 1);
 
 }  // namespace structmat::cauchy

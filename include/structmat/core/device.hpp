@@ -17,4 +17,9 @@ STRUCTMAT_EXPORT std::string device_name(int device);
 /// Waits until the current device has done all that was enqueued. Throws NotAvailable, BackendError.
 STRUCTMAT_EXPORT void device_synchronize();
 
+/// Bytes read plus bytes written a second by a kernel that copies 1 GiB on the current device: what
+/// bandwidths are compared with. Allocates 2 GiB for its time; takes about 10 ms. Throws NotAvailable
+/// without the CUDA component or a device, BackendError.
+STRUCTMAT_EXPORT double device_copy_bandwidth();
+
 }  // namespace structmat

@@ -30,4 +30,14 @@ template <Scalar T>
 void apply(const exec::cpu& e, const Semiseparable<T, transition::Block>& m, Op op,
            View<const T, 3> x, View<T, 3> y);
 
+/// The same on the device, uniform transitions: what quasiseparable/apply.hpp says of strides,
+/// workspace, accuracy and exceptions holds here.
+template <Scalar T, transition::Uniform K>
+void apply(const exec::cuda& e, const SemiseparableView<T, K, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+
+/// Bytes of device workspace for apply with k right-hand sides.
+template <Scalar T, transition::Uniform K>
+index_t apply_workspace_bytes(const SemiseparableView<T, K, space::cuda>& m, index_t k);
+
 }  // namespace structmat

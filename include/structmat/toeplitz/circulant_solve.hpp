@@ -17,8 +17,10 @@
 /// J. Numer. Anal. 24 (1987).
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "structmat/core/export.hpp"
 #include "structmat/core/status.hpp"
 #include "structmat/toeplitz/circulant.hpp"
 
@@ -113,5 +115,49 @@ template <Scalar T>
 circulant::SolveReport solve_vjp(const exec::cpu& e, const SkewCirculantView<T>& m, Op op,
                                  View<const T, 3> x, View<const T, 3> x_bar, View<T, 2> column_bar,
                                  View<T, 3> b_bar);
+
+namespace toeplitz {
+template <Scalar T>
+struct CirculantSolverState;
+}  // namespace toeplitz
+
+/// A circulant or skew-circulant matrix in device memory prepared for solutions there: the reciprocals of
+/// its eigenvalues, and transforms of length n (any n) for `at_once` right-hand sides together.
+///
+/// Making it allocates and synchronises; status() is what solve on the host reports, but that the matrix
+/// is not scaled: eigenvalues that leave the range of numbers count as not finite, and `index` is the
+/// place of an eigenvalue then too. Const use is safe from several threads, with a workspace for each
+/// call in progress; copies share their state. Throws ShapeError, DomainError (at_once < 1),
+/// NotAvailable, BackendError.
+template <Scalar T>
+class STRUCTMAT_EXPORT CirculantSolver {
+ public:
+  using value_type = T;
+
+  CirculantSolver(const exec::cuda& e, const CirculantView<T, space::cuda>& m, index_t at_once = 1);
+  CirculantSolver(const exec::cuda& e, const SkewCirculantView<T, space::cuda>& m,
+                  index_t at_once = 1);
+
+  index_t batch() const;
+  index_t size() const;
+  const PivotStatus& status() const;
+
+  const toeplitz::CirculantSolverState<T>& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<const toeplitz::CirculantSolverState<T>> state_;
+};
+
+/// Bytes of workspace of solve: at_once n complex numbers, and what cuFFT asks for.
+template <Scalar T>
+index_t solve_workspace_bytes(const CirculantSolver<T>& solver);
+
+/// x := op(C)^-1 b on a device; as on the host, with right-hand sides that are not scaled. Strides: any;
+/// x not broadcast. Neither allocates nor synchronises: five launches for each at_once columns, of which
+/// each reads and writes n numbers. What is not finite in b makes its column of x NaN. Returns the status
+/// of the matrix; nothing is enqueued where it is not usable. Throws besides Unsupported, BackendError.
+template <Scalar T>
+circulant::SolveReport solve(const exec::cuda& e, const CirculantSolver<T>& solver, Op op,
+                             View<const T, 3, space::cuda> b, View<T, 3, space::cuda> x);
 
 }  // namespace structmat

@@ -55,6 +55,16 @@ IterativeReport conjugate_gradients(const exec::cpu& e, const ToeplitzView<T>& m
                                     View<const T, 3> b, View<T, 3> x,
                                     const IterativeOptions& options = {});
 
+/// The same on a device, all columns at a time. It allocates: a plan of the matrix (ToeplitzPlan), 6 n
+/// numbers a column and the preconditioner's transforms; and it synchronises at the beginning, after
+/// every 4th step and at the end: a column that is done waits for the others, unchanged. The
+/// workspace of `e` is not used. Products by transforms or sums, as the plan chooses; sums of products in
+/// double. Results repeat bitwise. Throws besides Unsupported (x broadcast), NotAvailable, BackendError.
+template <Scalar T>
+IterativeReport conjugate_gradients(const exec::cuda& e, const ToeplitzView<T, space::cuda>& m,
+                                    View<const T, 3, space::cuda> b, View<T, 3, space::cuda> x,
+                                    const IterativeOptions& options = {});
+
 /// x := T^-1 b for general T, preconditioned from the right, with restarts.
 template <Scalar T>
 IterativeReport gmres(const exec::cpu& e, const ToeplitzView<T>& m, View<const T, 3> b,

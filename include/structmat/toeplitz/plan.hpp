@@ -141,11 +141,12 @@ class STRUCTMAT_EXPORT ToeplitzPlan<T, space::cuda> {
   std::shared_ptr<const toeplitz::DevicePlanState<T>> state_;
 };
 
-/// Bytes of workspace of apply with k right-hand sides: none for sums and one launch, otherwise L (complex:
-/// 2 L) complex numbers for each column of up to 32 MiB together, at least one. An x of a larger batch
-/// than the plan needs no more.
+/// Bytes of workspace of apply with k right-hand sides and this batch of x: none for sums and one launch,
+/// otherwise L (complex: 2 L) complex numbers for each column of up to 32 MiB together, at least one. apply
+/// takes less, what a batch of 1 needs, and then has more launches. Throws ShapeError.
 template <Scalar T>
-index_t apply_workspace_bytes(const ToeplitzPlan<T, space::cuda>& plan, index_t k);
+index_t apply_workspace_bytes(const ToeplitzPlan<T, space::cuda>& plan, index_t k,
+                              index_t batch = 1);
 
 /// y := op(A) x on a device with a prepared matrix; shapes and aliasing as on the host. Strides: any;
 /// y not broadcast. Neither allocates nor synchronises.

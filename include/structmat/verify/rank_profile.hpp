@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "structmat/core/array.hpp"
+#include "structmat/core/exec.hpp"
 #include "structmat/core/export.hpp"
 #include "structmat/quasiseparable/quasiseparable.hpp"
 
@@ -88,6 +89,30 @@ Report quasiseparable(View<const T, 2> m, const Options& options = {});
 /// and profile.
 template <Scalar T>
 Report semiseparable(View<const T, 2> m, const Options& options = {});
+
+/// The same for a matrix on the device; only Relative::matrix. The sweep is that of from_dense on the
+/// device; of every block that is not settled by its neighbours, one block of threads finds the singular
+/// values (one-sided Jacobi rotations). Meant for orders up to a few hundred: beyond that a matrix no
+/// longer fits into shared memory, and its threads are few. Synchronises and allocates: e.workspace is
+/// not used. Accuracy, options and exceptions as on the CPU; also Unsupported (Relative::block),
+/// NotAvailable, BackendError.
+template <Scalar T>
+Report quasiseparable(const exec::cuda& e, View<const T, 2, space::cuda> m,
+                      const Options& options = {});
+template <Scalar T>
+Report semiseparable(const exec::cuda& e, View<const T, 2, space::cuda> m,
+                     const Options& options = {});
+
+template <Scalar T>
+Report quasiseparable(const exec::cuda& e, const Array<T, 2, space::cuda>& m,
+                      const Options& options = {}) {
+  return quasiseparable(e, m.view(), options);
+}
+template <Scalar T>
+Report semiseparable(const exec::cuda& e, const Array<T, 2, space::cuda>& m,
+                     const Options& options = {}) {
+  return semiseparable(e, m.view(), options);
+}
 
 template <Scalar T>
 Report quasiseparable(const Array<T, 2>& m, const Options& options = {}) {
