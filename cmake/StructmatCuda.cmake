@@ -18,10 +18,11 @@ if(NOT CMAKE_CUDA_COMPILER)
   return()
 endif()
 
-# 80: code for compute capability 8.0, and its PTX for everything newer. 90a-real: Hopper kernels as machine
-# code only, because compute_90a PTX runs on no other architecture. To be set before the language is enabled.
+# 80-virtual: PTX, which the driver compiles for 8.0 and everything newer when it first loads the library.
+# 90a-real: machine code for Hopper only, because compute_90a PTX runs on no other architecture. To be set before
+# the language is enabled.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 80 90a-real)
+  set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90a-real)
 endif()
 enable_language(CUDA)
 find_package(CUDAToolkit 12 REQUIRED)

@@ -10,7 +10,7 @@ for preset in release debug asan; do
       build=build/full/$preset-shared_$shared-openmp_$openmp
       printf '\n==== %s\n' "$build"
       cmake --preset "$preset" -B "$build" -DBUILD_SHARED_LIBS=$shared -DSTRUCTMAT_OPENMP=$openmp \
-        -DSTRUCTMAT_INSTRUMENT_TESTS=ON
+        -DSTRUCTMAT_INSTRUMENT_TESTS=ON -DSTRUCTMAT_BUILD_EMULATION=ON
       cmake --build "$build"
       ctest --test-dir "$build" --output-on-failure --no-tests=error
     done
