@@ -29,6 +29,8 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PATH=$PATH:/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer
+# Several tests at a time share the processors.
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-2} OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-2}
 
 # cuBLAS: from the toolkit, or from the Python packages of NVIDIA.
 for dir in $libs /usr/local/cuda/lib64 \
