@@ -33,7 +33,8 @@ void real_exponential_sum_vjp(const exec::cpu& e, const LogVandermondeView<T>& m
                               View<T, 3> c_bar);
 
 /// The same on the device. Strides, accuracy and exceptions: as apply for LogVandermondeView; no workspace.
-/// complex<float>, 4096 lags and more: products on tensor cores, each factor in two parts of 11 bits.
+/// complex<float>, 4096 lags and more: products on tensor cores, each factor in two parts of 11 bits;
+/// terms below about 1e-31 lose digits to underflow there.
 template <ComplexScalar T>
 void real_exponential_sum(const exec::cuda& e, const LogVandermondeView<T, space::cuda>& m,
                           View<const T, 3, space::cuda> c, View<real_t<T>, 3, space::cuda> y);
