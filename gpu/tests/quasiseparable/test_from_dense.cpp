@@ -187,7 +187,8 @@ TEST_CASE("any strides, any scale, the same bits again", "[quasiseparable_from_d
   CHECK(distance(to_array(m.view().transposed()), transposed.matrix) <=
         transposed.truncation_error + transposed.rounding_bound);
 
-  for (const int exponent : {-900, 900}) {
+  // Rounding errors of rounding errors stay normal numbers, too.
+  for (const int exponent : {-700, 700}) {
     if (quick() && exponent > 0) continue;
     Array<double, 2> scaled = m;
     for (double& v : scaled) v = std::ldexp(v, exponent);
