@@ -89,8 +89,9 @@ class DeviceCheck {
     std::stable_sort(doubtful.begin(), doubtful.end(),
                      [&](index_t a, index_t b) { return bound[a] > bound[b]; });
     const auto total = static_cast<index_t>(doubtful.size());
-    index_t at_once = 2 * processors_;
-    for (index_t done = 0; done < total; at_once *= 4) {
+    // Few at first: where the order is exceeded, the first one shows it.
+    index_t at_once = std::max(1, processors_ / 4);
+    for (index_t done = 0; done < total; at_once *= 8) {
       const index_t count = std::min(at_once, total - done);
       const std::vector<double> values = refine(i, doubtful.data() + done, count);
       double largest = 0;
