@@ -115,13 +115,13 @@ Geometry geometry_of(const V& m, cudaStream_t stream) {
 }
 
 /// Is a product pair by pair faster than on a line? Times are picoseconds on one H200: of a pair, and
-/// of a node beside a chain of short launches.
+/// of a node beside a chain of short launches. A complex pair counts as two, as a column on a line does.
 template <Scalar T>
 bool pairs_are_faster(index_t batch, index_t m, index_t n) {
   constexpr bool single = sizeof(real_t<T>) == 4;
   constexpr double parts = is_complex_v<T> ? 2 : 1;
-  constexpr double pair = parts * (single ? 0.3 : 0.7), node = parts * (single ? 70 : 110),
-                   chain = 30e6;
+  constexpr double pair = parts * (single ? 0.22 : 0.46), node = parts * (single ? 70 : 135),
+                   chain = single ? 40e6 : 55e6;
   const double rows = static_cast<double>(m), cols = static_cast<double>(n),
                matrices = static_cast<double>(batch);
   return matrices * pair * rows * cols < chain + matrices * node * (rows + cols);

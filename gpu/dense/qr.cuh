@@ -196,14 +196,15 @@ __device__ void block_jacobi(T* a, index_t lda, int m, int n) {
   for (int sweep = 0; sweep < most_sweeps; ++sweep) {
     bool rotated = false;
     for (int round = 0; round < others; ++round) {
-      // A tournament: everybody meets everybody once a sweep; player `others` stays at its place.
-      for (int p = warp; p < players / 2; p += warps) {
+      // A tournament: everybody meets everybody once a sweep; player `others` stays at its place, and is
+      // nobody when n is odd.
+      for (int p = warp + n % 2; p < players / 2; p += warps) {
         int x = p == 0 ? others : (round + p) % others, y = (round - p + others) % others;
         if (x > y) {
           const int exchanged = x;
           x = y, y = exchanged;
         }
-        if (y < n) rotated |= warp_rotate(a + x * lda, a + y * lda, m, floor);
+        rotated |= warp_rotate(a + x * lda, a + y * lda, m, floor);
       }
       __syncthreads();
     }

@@ -31,7 +31,7 @@ class Twisted {
   static constexpr int sheets = device::sheet_count<D>;
   static constexpr index_t longest_block = device::longest_block<R>;
   static constexpr index_t longest_split = 256 * longest_block;
-  /// From this length on there are 256 rows instead of 16. Measured on one H200.
+  /// From this length on there are 256 rows instead of 16, so that rows are many and short.
   static constexpr index_t short_rows_from = index_t{1} << 15;
 
   /// Of a length that is at least `least`. Allocates and synchronises.

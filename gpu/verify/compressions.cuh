@@ -13,7 +13,7 @@ namespace structmat::verify {
 /// Rows between two compressions that products give, and rows that one block of threads then goes
 /// through.
 inline constexpr index_t panel = 256, stretch = 32;
-inline constexpr int bound_threads = 256;
+inline constexpr int bound_threads = 256, refine_threads = 512;
 
 /// One family: M_{k+1} = M_k - conj(g2_k) x1_k^T + conj(x2_k) g1_k^T, n padded to whole panels.
 template <class D>
@@ -130,6 +130,45 @@ __global__ void __launch_bounds__(bound_threads)
       if (threadIdx.x == 0 && k + 1 < f.n) p.out[which][k + 1] = sqrt(squares);
       __syncthreads();
     }
+  }
+}
+
+/// Singular value number order + 1 of M_k for the k of a list, by one-sided Jacobi rotations: out[i]
+/// belongs to k[i].
+template <class D>
+struct Refine {
+  DeviceCompressions<D> f;
+  const index_t* k;
+  index_t count;
+  double* out;
+  D* m;     ///< s s numbers a block
+  D* work;  ///< the same, or null: in shared memory
+};
+template <class D>
+__global__ void __launch_bounds__(refine_threads)
+    refine_kernel(const __grid_constant__ Refine<D> p) {
+  const DeviceCompressions<D>& f = p.f;
+  const int s = f.s, threads = static_cast<int>(blockDim.x);
+  D* const m = p.m + index_t{blockIdx.x} * s * s;
+  D* const rows = gpu::dynamic_shared<D>();
+  D* const work = p.work == nullptr ? rows + 4 * s : p.work + index_t{blockIdx.x} * s * s;
+  auto* const norms =
+      reinterpret_cast<gpu::real_of_t<D>*>(rows + 4 * s + (p.work == nullptr ? s * s : 0));
+  int* const places = reinterpret_cast<int*>(norms + s);
+  for (index_t item = blockIdx.x; item < p.count; item += gridDim.x) {
+    const index_t k = p.k[item], first = (k - 1) / panel * panel;
+    const D* const start = f.starts + first / panel * s * s;
+    for (int i = static_cast<int>(threadIdx.x); i < s * s; i += threads) m[i] = start[i];
+    __syncthreads();
+    for (index_t row = first; row < k; ++row) advance(f, row, rows, m);
+    for (int i = static_cast<int>(threadIdx.x); i < s * s; i += threads) work[i] = m[i];
+    __syncthreads();
+    gpu::block_jacobi(work, s, s, s);
+    gpu::block_sort(work, s, s, s, norms, places);
+    for (int i = static_cast<int>(threadIdx.x); i < s; i += threads) {
+      if (places[i] == f.order) p.out[item] = static_cast<double>(norms[i]);
+    }
+    __syncthreads();
   }
 }
 

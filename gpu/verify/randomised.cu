@@ -77,8 +77,34 @@ class DeviceCheck {
     bound();
   }
 
-  /// Entry k: see Family.
-  const std::vector<double>& bounds(int i) const { return bounds_[i]; }
+  /// See Family. Of the bounds above `limit`, the largest first, the singular values themselves are
+  /// computed until one of those is above it too.
+  template <class CanExceed>
+  std::vector<double> bounds(int i, double limit, const CanExceed& can_exceed) {
+    std::vector<double> bound = bounds_[i];
+    std::vector<index_t> doubtful;
+    for (index_t k = 1; k < n_; ++k) {
+      if (bound[k] > limit && can_exceed(k)) doubtful.push_back(k);
+    }
+    std::stable_sort(doubtful.begin(), doubtful.end(),
+                     [&](index_t a, index_t b) { return bound[a] > bound[b]; });
+    const auto total = static_cast<index_t>(doubtful.size());
+    // Few at first: where the order is exceeded, the first one shows it.
+    index_t at_once = std::max(1, processors_ / 4);
+    for (index_t done = 0; done < total; at_once *= 8) {
+      const index_t count = std::min(at_once, total - done);
+      const std::vector<double> values = refine(i, doubtful.data() + done, count);
+      double largest = 0;
+      for (index_t l = 0; l < count; ++l) {
+        double& b = bound[doubtful[done + l]];
+        b = std::min(b, values[l]);
+        largest = std::max(largest, b);
+      }
+      if (largest > limit) break;
+      done += count;
+    }
+    return bound;
+  }
 
   /// M_k on the host.
   Array<T, 2> compression(int i, index_t k) const {
@@ -113,25 +139,30 @@ class DeviceCheck {
   }
 
  private:
-  void bound() {
+  /// What one block may have of shared memory, less what the sums of a block take.
+  index_t shared_limit() const {
     int device = 0, limit = 0;
     gpu::check(cudaGetDevice(&device), operation);
     gpu::check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
                operation);
+    return limit - 1024;
+  }
+  /// A warp for every two columns.
+  static unsigned threads_for(index_t columns, index_t most) {
+    return static_cast<unsigned>(std::clamp<index_t>((columns + 1) / 2 * 32, 32, most));
+  }
+
+  void bound() {
     const index_t size = static_cast<index_t>(sizeof(D)), square = pitch_ * pitch_,
                   rows = 5 * pitch_;
-    // Some of it is taken by the sums of a block.
-    const bool in_shared = (square + rows) * size <= limit - 1024;
+    const bool in_shared = (square + rows) * size <= shared_limit();
     const unsigned blocks =
         gpu::persistent_blocks(2 * ((n_ + stretch - 1) / stretch), 1, std::max(1, processors_ / 2));
-    // A warp for every two columns.
-    const auto threads =
-        static_cast<unsigned>(std::clamp<index_t>((pitch_ + 1) / 2 * 32, 32, bound_threads));
     Array<D, 1, space::cuda> m({blocks * square}, uninitialized),
         work({in_shared ? 0 : blocks * square}, uninitialized);
     Array<double, 2, space::cuda> out({2, n_});
     gpu::launch(operation, bounds_kernel<D>,
-                gpu::Grid{blocks, threads,
+                gpu::Grid{blocks, threads_for(pitch_, bound_threads),
                           static_cast<std::size_t>((rows + (in_shared ? square : 0)) * size)},
                 stream_,
                 Bounds<D>{{families_[0], families_[1]},
@@ -142,6 +173,28 @@ class DeviceCheck {
     gpu::check(cudaStreamSynchronize(stream_), operation);
     const Array<double, 2> found = to_host(out);
     for (int i = 0; i < 2; ++i) bounds_[i].assign(&found(i, 0), &found(i, 0) + n_);
+  }
+
+  std::vector<double> refine(int i, const index_t* k, index_t count) {
+    const DeviceCompressions<D>& f = families_[i];
+    const index_t size = static_cast<index_t>(sizeof(D)), s = f.s, square = s * s;
+    const index_t small = 4 * s * size + s * static_cast<index_t>(sizeof(real_t<T>) + sizeof(int));
+    const bool in_shared = square * size + small <= shared_limit();
+    const auto blocks = static_cast<unsigned>(std::min<index_t>(count, 4 * processors_));
+    Array<D, 1, space::cuda> m({blocks * square}, uninitialized),
+        work({in_shared ? 0 : blocks * square}, uninitialized);
+    Array<index_t, 1, space::cuda> list({count}, uninitialized);
+    Array<double, 1, space::cuda> out({count}, uninitialized);
+    structmat::detail::copy_host_to_device(list.data(), k, count * sizeof(index_t));
+    gpu::launch(
+        operation, refine_kernel<D>,
+        gpu::Grid{blocks, threads_for(s, refine_threads),
+                  static_cast<std::size_t>(small + (in_shared ? square * size : 0))},
+        stream_,
+        Refine<D>{f, list.data(), count, out.data(), m.data(), in_shared ? nullptr : work.data()});
+    gpu::check(cudaStreamSynchronize(stream_), operation);
+    const Array<double, 1> values = to_host(out);
+    return {values.begin(), values.end()};
   }
 
   cudaStream_t stream_;
@@ -198,7 +251,9 @@ RandomisedReport randomised(const exec::cuda& e, View<const T, 2, space::cuda> a
     f.order = i == 0 ? order.lower : order.upper;
     f.probes = probe_count(f.order, options.oversampling);
     f.part = (i == 0) != exchanged ? Part::lower : Part::upper;
-    f.bounds = [&check, i] { return check->bounds(i); };
+    f.bounds = [&check, &f, i](double limit) {
+      return check->bounds(i, limit, [&f](index_t k) { return f.can_exceed(k); });
+    };
     f.compression = [&check, i](index_t k) { return check->compression(i, k); };
     f.block = [&check, i](index_t k, Op op, View<const T, 2> x) {
       return check->block(i, k, op, x);

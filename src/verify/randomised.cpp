@@ -19,7 +19,7 @@ Family<T> family_of(const Compressions<T>& c, index_t order, int threads) {
   f.size = c.size();
   f.probes = c.probes();
   f.order = order;
-  f.bounds = [&c, order, threads] { return bounds(c, order, threads); };
+  f.bounds = [&c, order, threads](double) { return bounds(c, order, threads); };
   f.compression = [&c](index_t k) { return compression(c, k); };
   return f;
 }

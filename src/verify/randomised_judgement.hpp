@@ -24,8 +24,9 @@ struct Family {
   index_t sides = 1;  ///< blocks at one k: 2 for the sum
   std::optional<Part> part{};
   double epsilon = 0;
-  /// Entry k: an upper bound of sigma_{order+1}(M_k), for 0 < k < size.
-  std::function<std::vector<double>()> bounds{};
+  /// Entry k: an upper bound of sigma_{order+1}(M_k), for 0 < k < size. Those above `limit` leave a doubt:
+  /// it may pay to make them sharper.
+  std::function<std::vector<double>(double limit)> bounds{};
   std::function<Array<T, 2>(index_t k)> compression{};
   /// op(block at k) x
   std::function<Array<T, 2>(index_t k, Op op, View<const T, 2> x)> block{};
@@ -134,7 +135,7 @@ template <Scalar T>
 void judge(const Family<T>& f, T scale, RandomisedReport& report) {
   if (f.blocks() == 0) return;
   const double error = rounding(f, report.drift), gain = f.epsilon * f.epsilon;
-  std::vector<double> bound = f.bounds();
+  std::vector<double> bound = f.bounds(report.tolerance * gain - error);
   const auto detectable = [&](index_t k) { return (bound[k] + error) / gain; };
   std::vector<index_t> by_bound;
   for (index_t k = 1; k < report.size; ++k) {

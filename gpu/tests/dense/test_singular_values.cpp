@@ -50,11 +50,12 @@ std::vector<double> expected(const View<const T, 2>& a) {
   return {s.begin(), s.end()};
 }
 
-/// Largest error, in eps sigma_1.
+/// Largest error, in eps sigma_1; of a large batch a few matrices and the last one.
 template <class T>
 double error(const Values<T>& found, const Array<T, 3>& a) {
   double worst = 0;
-  for (index_t b = 0; b < a.extent(0); ++b) {
+  const index_t last = a.extent(0) - 1, step = std::max<index_t>(1, last / 8);
+  for (index_t b = last; b >= 0; b -= step) {
     REQUIRE(found.status(b) == 0);
     const auto s = expected<T>(a.view().select(0, b));
     for (std::size_t l = 0; l < s.size(); ++l) {

@@ -62,7 +62,8 @@ TEMPLATE_TEST_CASE("on the device, matrices of the order hold, of a larger one d
   constexpr index_t probes = 40;
   for (const index_t n : {20, quick() ? 0 : 300, quick() ? 0 : 1030}) {
     if (n == 0) continue;
-    for (const Order r : {Order{1, 2}, Order{3, 0}}) {
+    for (const Order r : {Order{1, 1}, Order{3, 0}}) {
+      if (quick() && r.lower == 3) continue;
       INFO("n " << n << ", orders " << r.lower << ", " << r.upper);
       const Array<T, 2> m = random_matrix<T>(n, r, unsigned(n));
       const verify::RandomisedOptions options{.order = r, .oversampling = probes};

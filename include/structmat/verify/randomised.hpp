@@ -112,8 +112,9 @@ RandomisedReport randomised(const Array<T, 2>& a, const RandomisedOptions& optio
 ///
 /// a: (n, n) in, finite, one stride 1 and the other at least n. The probes are other random numbers
 /// than those of the CPU for the same seed: tolerance, asked, failure_probability are equal, what was
-/// measured differs as between two seeds. Singular values of blocks that the bounds leave in doubt are
-/// computed on the host. Synchronises and allocates: e.workspace is not used; memory: 6 n s + 256 n
+/// measured differs as between two seeds. Of blocks that the bounds leave in doubt the
+/// singular values are computed; the lower bound of a suspected block takes two products and a singular
+/// value decomposition on the host. Synchronises and allocates: e.workspace is not used; memory: 6 n s + 256 n
 /// numbers. The report repeats bitwise. Cost and accuracy as above; the matrix is read four times.
 /// Throws as above, also Unsupported (strides), NotAvailable, BackendError.
 template <Scalar T>
