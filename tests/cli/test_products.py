@@ -210,6 +210,8 @@ class Bench(Tool):
         if not facts["cuda"]["built"]:
             self.assertIn("built without CUDA",
                           self.refusal("bench", "quasiseparable", "--backend", "cpu,cuda"))
+            self.assertIn("built without CUDA",
+                          self.refusal("apply", "q.safetensors", "x.npy", "-o", "y.npy", "--backend", "cuda"))
 
 
 if __name__ == "__main__":
