@@ -130,7 +130,7 @@ RandomisedReport randomised(index_t rows, index_t cols, const Products<T>& produ
     const index_t segments = Compressions<T>::segments(n);
     fill_starts(compressions, segments + 1);
     report.drift = dense::frobenius_norm<T>(compressions.start(segments));
-    f.probes_of = [&g1](index_t) { return g1; };
+    f.probes_of = [&g1](index_t) -> Array<T, 2> { return to_array(g1.view()); };
     // The commutator A P - P A, or its adjoint P A^H - A^H P.
     f.block = [&](index_t k, Op op, View<const T, 2> x) {
       Array<T, 2> masked = to_array(x), first({n, x.extent(1)}), second({n, x.extent(1)});
