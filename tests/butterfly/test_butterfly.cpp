@@ -5,29 +5,12 @@
 #include "structmat/butterfly/fourier.hpp"
 #include "structmat/fft/plan.hpp"
 #include "support/apply_vjp.hpp"
+#include "support/butterfly.hpp"
 
 using namespace structmat;
 using namespace structmat::test;
 
-namespace structmat {
-
-template <Scalar T>
-Butterfly<T> absolute(Butterfly<T> m) {
-  for (T& v : m.factors) v = std::abs(v);
-  return m;
-}
-
-}  // namespace structmat
-
 namespace {
-
-template <Scalar T>
-Butterfly<T> random_butterfly(index_t m, index_t n, index_t stages, Strides first, index_t batch,
-                              Random& random) {
-  Butterfly<T> a(m, n, stages, first, batch);
-  random.fill(a.factors);
-  return a;
-}
 
 /// The dense matrix of one factor, from the definition.
 Array<double, 2> dense_factor(const Butterfly<double>& m, index_t f, index_t s) {

@@ -4,39 +4,12 @@
 #include "structmat/butterfly/apply_vjp.hpp"
 #include "structmat/butterfly/from_dense.hpp"
 #include "support/apply_vjp.hpp"
+#include "support/butterfly.hpp"
 
 using namespace structmat;
 using namespace structmat::test;
 
-namespace structmat {
-
-template <Scalar T>
-Monarch<T> absolute(Monarch<T> m) {
-  for (auto* w : {&m.w1, &m.w2}) {
-    for (T& v : *w) v = std::abs(v);
-  }
-  return m;
-}
-
-}  // namespace structmat
-
 namespace {
-
-struct Shape {
-  std::array<index_t, 3> first, second;
-};
-constexpr Shape shapes[] = {
-    {{1, 1, 1}, {1, 1, 1}}, {{0, 0, 0}, {0, 0, 0}},  {{2, 3, 4}, {3, 5, 2}},
-    {{4, 4, 4}, {4, 4, 4}}, {{3, 4, 2}, {2, 7, 6}},  {{2, 9, 1}, {6, 2, 3}},
-    {{5, 0, 2}, {3, 4, 0}}, {{1, 6, 13}, {6, 1, 1}}, {{11, 11, 11}, {11, 11, 11}}};
-
-template <Scalar T>
-Monarch<T> random_monarch(const Shape& s, index_t batch, Random& random) {
-  Monarch<T> m(s.first, s.second, batch);
-  random.fill(m.w1);
-  random.fill(m.w2);
-  return m;
-}
 
 /// The steps of the definition, one array after the other.
 std::vector<double> textbook(const Monarch<double>& m, const std::vector<double>& x) {
@@ -64,7 +37,7 @@ std::vector<double> textbook(const Monarch<double>& m, const std::vector<double>
 
 TEST_CASE("entries of a Monarch matrix are those of its definition") {
   Random random(1);
-  for (const Shape& shape : shapes) {
+  for (const MonarchShape& shape : monarch_shapes) {
     const auto m = random_monarch<double>(shape, 1, random);
     for (index_t j = 0; j < m.cols(); ++j) {
       std::vector<double> x(m.cols());
@@ -79,7 +52,7 @@ TEMPLATE_TEST_CASE("Monarch products match the entries", "", float, double, std:
                    std::complex<double>) {
   Random random(2);
   index_t batch = 1;
-  for (const Shape& shape : shapes) {
+  for (const MonarchShape& shape : monarch_shapes) {
     for (const index_t k : {0, 1, 4}) {
       check_products(random_monarch<TestType>(shape, batch, random), componentwise<TestType>(22, 2),
                      k, random);
@@ -91,7 +64,7 @@ TEMPLATE_TEST_CASE("Monarch products match the entries", "", float, double, std:
 TEMPLATE_TEST_CASE("Monarch matrices are linear and take any stride", "", double,
                    std::complex<float>) {
   Random random(3);
-  const auto m = random_monarch<TestType>(shapes[2], 2, random);
+  const auto m = random_monarch<TestType>(monarch_shapes[2], 2, random);
   check_linearity(m, componentwise<TestType>(10, 2), random);
   for (const index_t k : {1, 3}) {
     check_strides(m, k, random);
@@ -110,7 +83,8 @@ TEMPLATE_TEST_CASE("gradients of Monarch products", "", double, std::complex<dou
     f("w1", m.w1, bar.w1);
     f("w2", m.w2, bar.w2);
   };
-  check_apply_vjp<MonarchCotangent<T>>(random_monarch<T>(shapes[2], 1, random), 1, 1, 5, each);
+  check_apply_vjp<MonarchCotangent<T>>(random_monarch<T>(monarch_shapes[2], 1, random), 1, 1, 5,
+                                       each);
   check_apply_vjp<MonarchCotangent<T>>(random_monarch<T>({{2, 2, 2}, {2, 2, 2}}, 2, random), 1, 3,
                                        6, each);
   check_apply_vjp<MonarchCotangent<T>>(random_monarch<T>({{3, 4, 2}, {2, 1, 6}}, 1, random), 2, 2,

@@ -4,54 +4,14 @@
 #include <catch2/catch.hpp>
 
 #include "structmat/butterfly/apply_vjp.hpp"
+#include "support/butterfly.hpp"
 #include "support/gpu.hpp"
 #include "support/vjp_on_device.hpp"
 
 using namespace structmat;
 using namespace structmat::test;
 
-namespace structmat {
-
-template <Scalar T>
-Butterfly<T> absolute(Butterfly<T> m) {
-  for (T& v : m.factors) v = std::abs(v);
-  return m;
-}
-template <Scalar T>
-Monarch<T> absolute(Monarch<T> m) {
-  for (auto* w : {&m.w1, &m.w2}) {
-    for (T& v : *w) v = std::abs(v);
-  }
-  return m;
-}
-
-}  // namespace structmat
-
 namespace {
-
-template <Scalar T>
-Butterfly<T> random_butterfly(index_t m, index_t n, index_t stages, Strides first, index_t batch,
-                              Random& random) {
-  Butterfly<T> a(m, n, stages, first, batch);
-  random.fill(a.factors);
-  return a;
-}
-
-struct Shape {
-  std::array<index_t, 3> first, second;
-};
-constexpr Shape shapes[] = {
-    {{1, 1, 1}, {1, 1, 1}}, {{0, 0, 0}, {0, 0, 0}},  {{2, 3, 4}, {3, 5, 2}},
-    {{4, 4, 4}, {4, 4, 4}}, {{3, 4, 2}, {2, 7, 6}},  {{2, 9, 1}, {6, 2, 3}},
-    {{5, 0, 2}, {3, 4, 0}}, {{1, 6, 13}, {6, 1, 1}}, {{11, 11, 11}, {11, 11, 11}}};
-
-template <Scalar T>
-Monarch<T> random_monarch(const Shape& s, index_t batch, Random& random) {
-  Monarch<T> m(s.first, s.second, batch);
-  random.fill(m.w1);
-  random.fill(m.w2);
-  return m;
-}
 
 const auto butterfly_arrays = [](const auto& m) { return std::vector{elements(m.factors)}; };
 const auto monarch_arrays = [](const auto& m) {
@@ -122,7 +82,7 @@ TEMPLATE_TEST_CASE("Monarch matrices on a device match the entries", "[butterfly
                    double, std::complex<float>, std::complex<double>) {
   Random random(4);
   index_t batch = 1;
-  for (const auto& shape : shapes) {
+  for (const auto& shape : monarch_shapes) {
     for (const index_t k : {0, 1, 5}) {
       const auto a = random_monarch<TestType>(shape, batch, random);
       check_products(on_device(a), 16, k, random);

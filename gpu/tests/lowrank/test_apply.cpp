@@ -6,32 +6,13 @@
 #include "structmat/lowrank/apply_vjp.hpp"
 #include "support/battery.hpp"
 #include "support/gpu.hpp"
+#include "support/low_rank.hpp"
 #include "support/on_device.hpp"
 
 using namespace structmat;
 using namespace structmat::test;
 
-namespace structmat {
-
-template <Scalar T>
-LowRank<T> absolute(LowRank<T> m) {
-  for (auto* factor : {&m.u, &m.v}) {
-    for (T& v : *factor) v = std::abs(v);
-  }
-  return m;
-}
-
-}  // namespace structmat
-
 namespace {
-
-template <Scalar T>
-LowRank<T> random_low_rank(index_t m, index_t n, index_t r, index_t batch, Random& random) {
-  LowRank<T> a(m, n, r, batch);
-  random.fill(a.u);
-  random.fill(a.v);
-  return a;
-}
 
 struct Shape {
   index_t m, n, r;
