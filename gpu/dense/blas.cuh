@@ -15,7 +15,7 @@ inline void check(cublasStatus_t status, const char* operation) {
   throw BackendError(operation, "cuBLAS", static_cast<int>(status), cublasGetStatusString(status));
 }
 
-/// Products and triangular solves on a stream.
+/// Products on a stream.
 ///
 /// A thread keeps one handle for each device that it uses. Making it allocates: an operation does so
 /// where its workspace is asked for or its plan is made, so that calls can be captured. `workspace`,
@@ -56,28 +56,6 @@ class Blas {
       call(cublasCgemmStridedBatched_64, cuComplex{});
     else
       call(cublasZgemmStridedBatched_64, cuDoubleComplex{});
-  }
-
-  /// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right) for triangular A; B: m x n.
-  template <class T>
-  void trsm(cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,
-            cublasDiagType_t diagonal, index_t m, index_t n, T alpha, const T* a, index_t lda, T* b,
-            index_t ldb) const {
-    if (m == 0 || n == 0) return;
-    const auto call = [&](auto function, auto scalar) {
-      using S = decltype(scalar);
-      check(function(handle_, side, fill, op, diagonal, m, n, reinterpret_cast<const S*>(&alpha),
-                     reinterpret_cast<const S*>(a), lda, reinterpret_cast<S*>(b), ldb),
-            operation_);
-    };
-    if constexpr (std::is_same_v<T, float>)
-      call(cublasStrsm_64, float{});
-    else if constexpr (std::is_same_v<T, double>)
-      call(cublasDtrsm_64, double{});
-    else if constexpr (std::is_same_v<T, Complex<float>>)
-      call(cublasCtrsm_64, cuComplex{});
-    else
-      call(cublasZtrsm_64, cuDoubleComplex{});
   }
 
   cublasHandle_t handle() const { return handle_; }

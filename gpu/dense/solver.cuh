@@ -87,22 +87,6 @@ class Solver {
   }
 
   template <class T>
-  std::size_t potrf_bytes(cublasFillMode_t fill, index_t n, const T* a, index_t lda) const {
-    return device_bytes([&](std::size_t* device, std::size_t* host) {
-      return cusolverDnXpotrf_bufferSize(own_.handle, own_.parameters, fill, n, data_type<T>, a,
-                                         lda, data_type<T>, device, host);
-    });
-  }
-  /// A = L L^H or U^H U in the triangle that is named.
-  template <class T>
-  void potrf(cublasFillMode_t fill, index_t n, T* a, index_t lda, Buffer buffer, int* info) const {
-    check(
-        cusolverDnXpotrf(own_.handle, own_.parameters, fill, n, data_type<T>, a, lda, data_type<T>,
-                         buffer.data, buffer.bytes, own_.memory.data(), own_.memory.size(), info),
-        operation_);
-  }
-
-  template <class T>
   std::size_t gesvd_bytes(bool left, index_t m, index_t n, const T* a, index_t lda) const {
     return device_bytes([&](std::size_t* device, std::size_t* host) {
       return cusolverDnXgesvd_bufferSize(own_.handle, own_.parameters, left ? 'S' : 'N', 'N', m, n,

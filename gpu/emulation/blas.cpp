@@ -42,39 +42,6 @@ cublasStatus_t gemm(cublasOperation_t op_a, cublasOperation_t op_b, std::int64_t
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// op(A) X = alpha B or X op(A) = alpha B for triangular A, by substitution.
-template <class T>
-cublasStatus_t trsm(cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,
-                    cublasDiagType_t diagonal, std::int64_t m, std::int64_t n, T alpha, const T* a,
-                    std::int64_t lda, T* b, std::int64_t ldb) {
-  const bool left = side == CUBLAS_SIDE_LEFT;
-  const std::int64_t order = left ? m : n, others = left ? n : m;
-  if (m < 0 || n < 0 || lda < std::max<std::int64_t>(1, order) ||
-      ldb < std::max<std::int64_t>(1, m)) {
-    return CUBLAS_STATUS_INVALID_VALUE;
-  }
-  // Entry (i, j) of the matrix that acts on a column (left) or, transposed, on a row (right).
-  const auto at = [&](std::int64_t i, std::int64_t j) {
-    return left ? entry(op, a, lda, i, j) : entry(op, a, lda, j, i);
-  };
-  const bool lower = (fill == CUBLAS_FILL_MODE_LOWER) == ((op == CUBLAS_OP_N) == left);
-  for (std::int64_t other = 0; other < others; ++other) {
-    const auto x = [&](std::int64_t i) -> T& {
-      return left ? b[i + other * ldb] : b[other + i * ldb];
-    };
-    for (std::int64_t step = 0; step < order; ++step) {
-      const std::int64_t i = lower ? step : order - 1 - step;
-      T sum = alpha * x(i);
-      for (std::int64_t k = 0; k < step; ++k) {
-        const std::int64_t j = lower ? k : order - 1 - k;
-        sum -= at(i, j) * x(j);
-      }
-      x(i) = diagonal == CUBLAS_DIAG_UNIT ? sum : sum / at(i, i);
-    }
-  }
-  return CUBLAS_STATUS_SUCCESS;
-}
-
 template <class T>
 const T& number(const T* p) {
   return *p;
@@ -82,23 +49,16 @@ const T& number(const T* p) {
 
 }  // namespace
 
-#define STRUCTMAT_BLAS(letter, Cuda, T)                                                            \
-  cublasStatus_t cublas##letter##gemmStridedBatched_64(                                            \
-      cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, std::int64_t m,              \
-      std::int64_t n, std::int64_t k, const Cuda* alpha, const Cuda* a, std::int64_t lda,          \
-      long long stride_a, const Cuda* b, std::int64_t ldb, long long stride_b, const Cuda* beta,   \
-      Cuda* c, std::int64_t ldc, long long stride_c, std::int64_t batch) {                         \
-    return gemm<T>(op_a, op_b, m, n, k, number(reinterpret_cast<const T*>(alpha)),                 \
-                   reinterpret_cast<const T*>(a), lda, stride_a, reinterpret_cast<const T*>(b),    \
-                   ldb, stride_b, number(reinterpret_cast<const T*>(beta)),                        \
-                   reinterpret_cast<T*>(c), ldc, stride_c, batch);                                 \
-  }                                                                                                \
-  cublasStatus_t cublas##letter##trsm_64(                                                          \
-      cublasHandle_t, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,          \
-      cublasDiagType_t diagonal, std::int64_t m, std::int64_t n, const Cuda* alpha, const Cuda* a, \
-      std::int64_t lda, Cuda* b, std::int64_t ldb) {                                               \
-    return trsm<T>(side, fill, op, diagonal, m, n, number(reinterpret_cast<const T*>(alpha)),      \
-                   reinterpret_cast<const T*>(a), lda, reinterpret_cast<T*>(b), ldb);              \
+#define STRUCTMAT_BLAS(letter, Cuda, T)                                                          \
+  cublasStatus_t cublas##letter##gemmStridedBatched_64(                                          \
+      cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, std::int64_t m,            \
+      std::int64_t n, std::int64_t k, const Cuda* alpha, const Cuda* a, std::int64_t lda,        \
+      long long stride_a, const Cuda* b, std::int64_t ldb, long long stride_b, const Cuda* beta, \
+      Cuda* c, std::int64_t ldc, long long stride_c, std::int64_t batch) {                       \
+    return gemm<T>(op_a, op_b, m, n, k, number(reinterpret_cast<const T*>(alpha)),               \
+                   reinterpret_cast<const T*>(a), lda, stride_a, reinterpret_cast<const T*>(b),  \
+                   ldb, stride_b, number(reinterpret_cast<const T*>(beta)),                      \
+                   reinterpret_cast<T*>(c), ldc, stride_c, batch);                               \
   }
 STRUCTMAT_BLAS(S, float, float)
 STRUCTMAT_BLAS(D, double, double)

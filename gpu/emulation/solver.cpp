@@ -108,28 +108,6 @@ cusolverStatus_t cusolverDnXgetrs(cusolverDnHandle_t, cusolverDnParams_t, cublas
   return CUSOLVER_STATUS_SUCCESS;
 }
 
-cusolverStatus_t cusolverDnXpotrf_bufferSize(cusolverDnHandle_t, cusolverDnParams_t,
-                                             cublasFillMode_t, std::int64_t, cudaDataType,
-                                             const void*, std::int64_t, cudaDataType,
-                                             std::size_t* device, std::size_t* host) {
-  return ask(device, host);
-}
-cusolverStatus_t cusolverDnXpotrf(cusolverDnHandle_t, cusolverDnParams_t, cublasFillMode_t fill,
-                                  std::int64_t n, cudaDataType type, void* a, std::int64_t lda,
-                                  cudaDataType, void* buffer, std::size_t bytes, void* on_host,
-                                  std::size_t host_bytes, int* info) {
-  if (!given(buffer, bytes, on_host, host_bytes)) return CUSOLVER_STATUS_INVALID_VALUE;
-  with_type(type, [&](auto scalar) {
-    using T = decltype(scalar);
-    const lapack_int order = lapack_int(n), ld = lapack_int(lda);
-    const char letter = fill == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U';
-    lapack_int status = 0;
-    STRUCTMAT_DISPATCH(T, potrf, &letter, &order, static_cast<T*>(a), &ld, &status);
-    *info = status;
-  });
-  return CUSOLVER_STATUS_SUCCESS;
-}
-
 cusolverStatus_t cusolverDnXgesvd_bufferSize(cusolverDnHandle_t, cusolverDnParams_t, signed char,
                                              signed char, std::int64_t, std::int64_t, cudaDataType,
                                              const void*, std::int64_t, cudaDataType, const void*,

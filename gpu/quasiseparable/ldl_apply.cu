@@ -2,6 +2,7 @@
 #include "core/instantiate.hpp"
 #include "quasiseparable/in_place.hpp"
 #include "quasiseparable/ldl_operands.cuh"
+#include "quasiseparable/ldl_part.hpp"
 #include "quasiseparable/ldl_sweep_kernel.cuh"
 #include "structmat/quasiseparable/ldl.hpp"
 
@@ -11,22 +12,6 @@ namespace {
 using namespace device;
 
 constexpr index_t radix = 16;
-
-constexpr const char* name(LdlPart part) {
-  switch (part) {
-    case LdlPart::solve:
-      return "quasiseparable::solve";
-    case LdlPart::solve_lower:
-      return "quasiseparable::solve_lower";
-    case LdlPart::solve_lower_adjoint:
-      return "quasiseparable::solve_lower_adjoint";
-    case LdlPart::apply_lower:
-      return "quasiseparable::apply_lower";
-    case LdlPart::apply_lower_adjoint:
-      return "quasiseparable::apply_lower_adjoint";
-  }
-  return "";
-}
 
 ChunkTree tree_of(index_t n) {
   return {n, chunk_length(n), radix};

@@ -4,6 +4,7 @@
 #include "core/instantiate.hpp"
 #include "core/threads.hpp"
 #include "quasiseparable/in_place.hpp"
+#include "quasiseparable/ldl_part.hpp"
 #include "quasiseparable/ldl_sweep.hpp"
 #include "quasiseparable/ldl_transfer.hpp"
 #include "structmat/quasiseparable/ldl.hpp"
@@ -128,22 +129,6 @@ void run_part(const LdlView<T, K>& f, index_t batch, LdlPart part, const View<co
     case LdlPart::apply_lower_adjoint:
       return up(false, Scaling::none, Scaling::square_root, x);
   }
-}
-
-constexpr const char* name(LdlPart part) {
-  switch (part) {
-    case LdlPart::solve:
-      return "quasiseparable::solve";
-    case LdlPart::solve_lower:
-      return "quasiseparable::solve_lower";
-    case LdlPart::solve_lower_adjoint:
-      return "quasiseparable::solve_lower_adjoint";
-    case LdlPart::apply_lower:
-      return "quasiseparable::apply_lower";
-    case LdlPart::apply_lower_adjoint:
-      return "quasiseparable::apply_lower_adjoint";
-  }
-  return "";
 }
 
 }  // namespace

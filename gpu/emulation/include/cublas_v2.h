@@ -8,9 +8,6 @@
 
 enum cublasStatus_t { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_INVALID_VALUE = 7 };
 enum cublasOperation_t { CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C };
-enum cublasFillMode_t { CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER };
-enum cublasSideMode_t { CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT };
-enum cublasDiagType_t { CUBLAS_DIAG_NON_UNIT, CUBLAS_DIAG_UNIT };
 using cublasHandle_t = struct EmulatedBlas*;
 
 using cuComplex = float2;
@@ -37,11 +34,7 @@ inline const char* cublasGetStatusString(cublasStatus_t) {
       cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, std::int64_t m,     \
       std::int64_t n, std::int64_t k, const T* alpha, const T* a, std::int64_t lda,              \
       long long stride_a, const T* b, std::int64_t ldb, long long stride_b, const T* beta, T* c, \
-      std::int64_t ldc, long long stride_c, std::int64_t batch);                                 \
-  cublasStatus_t cublas##letter##trsm_64(                                                        \
-      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op, \
-      cublasDiagType_t diagonal, std::int64_t m, std::int64_t n, const T* alpha, const T* a,     \
-      std::int64_t lda, T* b, std::int64_t ldb);
+      std::int64_t ldc, long long stride_c, std::int64_t batch);
 STRUCTMAT_GEMM(S, float)
 STRUCTMAT_GEMM(D, double)
 STRUCTMAT_GEMM(C, cuComplex)

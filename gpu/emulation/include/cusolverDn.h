@@ -47,14 +47,6 @@ cusolverStatus_t cusolverDnXgetrs(cusolverDnHandle_t, cusolverDnParams_t, cublas
                                   std::int64_t n, std::int64_t k, cudaDataType type, const void* a,
                                   std::int64_t lda, const std::int64_t* pivots, cudaDataType,
                                   void* b, std::int64_t ldb, int* info);
-cusolverStatus_t cusolverDnXpotrf_bufferSize(cusolverDnHandle_t, cusolverDnParams_t,
-                                             cublasFillMode_t fill, std::int64_t n,
-                                             cudaDataType type, const void* a, std::int64_t lda,
-                                             cudaDataType, std::size_t* device, std::size_t* host);
-cusolverStatus_t cusolverDnXpotrf(cusolverDnHandle_t, cusolverDnParams_t, cublasFillMode_t fill,
-                                  std::int64_t n, cudaDataType type, void* a, std::int64_t lda,
-                                  cudaDataType, void* buffer, std::size_t bytes, void* on_host,
-                                  std::size_t host_bytes, int* info);
 cusolverStatus_t cusolverDnXgesvd_bufferSize(cusolverDnHandle_t, cusolverDnParams_t,
                                              signed char job_u, signed char job_v, std::int64_t m,
                                              std::int64_t n, cudaDataType type, const void* a,
