@@ -70,7 +70,8 @@ void add(const Context& context, std::vector<Row>& rows, index_t n, index_t r, i
     const auto m = in_double(sets[0].m);
     Quasiseparable<double, K> bar(n, {r, r});
     auto there = to_device(Quasiseparable<T, K>(n, {r, r}));
-    apply_vjp(exec::cpu{}, m.view(), Op::none, in_double(x).view(), in_double(y_bar).view(),
+    const auto x_here = in_double(x), y_bar_here = in_double(y_bar);
+    apply_vjp(exec::cpu{}, m.view(), Op::none, x_here.view(), y_bar_here.view(),
               QuasiseparableCotangent<double, K>(bar), {});
     call(sets[0], QuasiseparableCotangent<T, K, space::cuda>(there), {});
     device_synchronize();
