@@ -84,9 +84,51 @@ struct DenseCursor {
   }
 };
 
-/// What a lane reads of Rows consecutive t. Zero, unread, stands for the first `skipped`, for what lies
-/// behind `end`, for states beyond the order, for transition 0 and for out 0 where the diagonal is not
-/// included.
+/// v x, in double, with v the numbers of a lane's states.
+template <class T, int R>
+__device__ Columns<parts<T>, R> times(const T (&v)[R][2], T x) {
+  Columns<parts<T>, R> result;
+#pragma unroll
+  for (int s = 0; s < R; ++s) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const double re = part_of(v[s][i], 0), x_re = part_of(x, 0);
+      if constexpr (parts<T> == 1) {
+        result.v[s][0][i] = re * x_re;
+      } else {
+        const double im = part_of(v[s][i], 1), x_im = part_of(x, 1);
+        result.v[s][0][i] = re * x_re - im * x_im;
+        result.v[s][1][i] = re * x_im + im * x_re;
+      }
+    }
+  }
+  return result;
+}
+
+/// v^T states over the lane's states, in double.
+template <class T, int R>
+__device__ void inner_product(const T (&v)[R][2], const Columns<parts<T>, R>& states,
+                              double (&sum)[parts<T>]) {
+#pragma unroll
+  for (int p = 0; p < parts<T>; ++p) sum[p] = 0;
+#pragma unroll
+  for (int s = 0; s < R; ++s) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const double re = part_of(v[s][i], 0);
+      if constexpr (parts<T> == 1) {
+        sum[0] = fma(re, states.v[s][0][i], sum[0]);
+      } else {
+        const double im = part_of(v[s][i], 1);
+        sum[0] += re * states.v[s][0][i] - im * states.v[s][1][i];
+        sum[1] += re * states.v[s][1][i] + im * states.v[s][0][i];
+      }
+    }
+  }
+}
+
+/// What a lane reads of Rows consecutive t. Zero, unread, stands for what lies behind `end`, for states
+/// beyond the order, for transition 0 and for out 0 where the diagonal is not included.
 template <class T, int R, int Rows>
 struct DenseRows {
   T a[Rows][R][R][2], in[Rows][R][2], out[Rows][R][2], x[Rows];
@@ -94,12 +136,11 @@ struct DenseRows {
   /// Moves the cursor to the row behind them. No branch may stand between loads, or they wait for each
   /// other. Paired: both columns of a transition that a lane holds are read at once.
   template <bool WithOut, bool Paired>
-  __device__ void load(DenseCursor<T, R>& at, index_t t, index_t end, bool conjugate,
-                       int skipped = 0) {
+  __device__ void load(DenseCursor<T, R>& at, index_t t, index_t end, bool conjugate) {
     const int inside = static_cast<int>(min(index_t{Rows}, end - t));
 #pragma unroll
     for (int u = 0; u < Rows; ++u) {
-      const bool there = u >= skipped && u < inside, first = t + u == 0;
+      const bool there = u < inside, first = t + u == 0;
 #pragma unroll
       for (int i = 0; i < R; ++i) {
 #pragma unroll
@@ -152,43 +193,13 @@ struct DenseRows {
 
   /// in x, in double.
   __device__ Columns<parts<T>, R> entering(int u) const {
-    Columns<parts<T>, R> result;
-#pragma unroll
-    for (int s = 0; s < R; ++s) {
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double re = part_of(in[u][s][i], 0), x_re = part_of(x[u], 0);
-        if constexpr (parts<T> == 1) {
-          result.v[s][0][i] = re * x_re;
-        } else {
-          const double im = part_of(in[u][s][i], 1), x_im = part_of(x[u], 1);
-          result.v[s][0][i] = re * x_re - im * x_im;
-          result.v[s][1][i] = re * x_im + im * x_re;
-        }
-      }
-    }
-    return result;
+    return times(in[u], x[u]);
   }
 
   /// out^T states over the lane's states, in double.
   __device__ void emitted(int u, const Columns<parts<T>, R>& states,
                           double (&sum)[parts<T>]) const {
-#pragma unroll
-    for (int p = 0; p < parts<T>; ++p) sum[p] = 0;
-#pragma unroll
-    for (int s = 0; s < R; ++s) {
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double re = part_of(out[u][s][i], 0);
-        if constexpr (parts<T> == 1) {
-          sum[0] = fma(re, states.v[s][0][i], sum[0]);
-        } else {
-          const double im = part_of(out[u][s][i], 1);
-          sum[0] += re * states.v[s][0][i] - im * states.v[s][1][i];
-          sum[1] += re * states.v[s][1][i] + im * states.v[s][0][i];
-        }
-      }
-    }
+    inner_product(out[u], states, sum);
   }
 };
 

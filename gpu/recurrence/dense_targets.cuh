@@ -38,6 +38,30 @@ __device__ Operand<P, R> operand(const Columns<P, R>& columns, int count) {
   return result;
 }
 
+/// The transpose of a transition of which the lane has rows 8 i + lane / 4 and columns
+/// 8 k + 2 (lane % 4) + {0, 1}, as a matrix of the same kind.
+template <class T, int R>
+__device__ Matrix<parts<T>, R> transposed(const T (&a)[R][R][2]) {
+  constexpr unsigned all = 0xffffffffu;
+  Matrix<parts<T>, R> matrix;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    const int source = 4 * (2 * (lane % 4) + j) + lane / 8;
+#pragma unroll
+    for (int i = 0; i < R; ++i) {
+#pragma unroll
+      for (int k = 0; k < R; ++k) {
+        const T even = shuffle(all, a[k][i][0], source), odd = shuffle(all, a[k][i][1], source);
+        const T value = lane / 4 % 2 == 0 ? even : odd;
+#pragma unroll
+        for (int p = 0; p < parts<T>; ++p) matrix.v[i][k][p][j] = part_of(value, p);
+      }
+    }
+  }
+  return matrix;
+}
+
 /// d += a b^T over right-hand sides, of one tile each.
 template <int P>
 __device__ void multiply_columns(double (&d)[P][2], const double (&a)[P][2],
@@ -65,7 +89,7 @@ struct DenseSums {
   template <class T>
   __device__ DenseSums(const Operand<P, R>& mu, const Operand<P, R>& state, T x, int count) {
     double of_x[P][2];
-    spread(x, of_x);
+    spread(x, count, of_x);
 #pragma unroll
     for (int i = 0; i < R; ++i) {
 #pragma unroll
@@ -76,7 +100,7 @@ struct DenseSums {
   template <class T>
   __device__ void add_out(const Operand<P, R>& state, T y, int count) {
     double of_y[P][2];
-    spread(y, of_y);
+    spread(y, count, of_y);
 #pragma unroll
     for (int i = 0; i < R; ++i) multiply_columns<P>(out[i], state.v[i], of_y, count);
   }
@@ -84,10 +108,13 @@ struct DenseSums {
  private:
   /// The first of eight columns of the right operand; the others are zero.
   template <class T>
-  __device__ static void spread(T x, double (&to)[P][2]) {
+  __device__ static void spread(T x, int count, double (&to)[P][2]) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
+#pragma unroll
+      for (int p = 0; p < P; ++p) to[p][h] = 0;
+      if (4 * h >= count) continue;
       const T value = shuffle(0xffffffffu, x, 4 * (4 * h + lane % 4));
 #pragma unroll
       for (int p = 0; p < P; ++p) to[p][h] = lane < 4 ? part_of(value, p) : 0;

@@ -30,7 +30,7 @@ template <bool Paired, class T, int R>
 __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b, index_t range,
                                 index_t first_column, double* kept) {
   constexpr int Rows = dense_rows, P = parts<T>;
-  // Numbers that are added to are loaded before the recurrence begins, where registers hold them.
+  // Numbers that are added to are loaded before the recurrence begins, if registers hold them.
   constexpr bool ahead = P * R == 1;
   const Triangles<T>& m = r.forward.m;
   const Triangle<T>& triangle = m.part[side];
@@ -65,20 +65,26 @@ __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b
   const Triangles<T>& adjoint = r.adjoint.m;
   Columns<P, R> mu = state_in_front(
       r.adjoint, side, b, r.adjoint.chunks.turned(adjoint.part[side].upward, range), source);
-  // Row t + 3 - v is the adjoint sweep's n - 4 - t + v.
-  DenseCursor<T, R> back(adjoint, side, b, column, m.n - Rows - t);
+  if (triangle.inclusive && end < m.n) {
+    // So far it is that of the state behind the next row.
+    DenseRows<T, R, 1> next;
+    DenseCursor<T, R> behind(m, side, b, column, end);
+    next.template load<false, Paired>(behind, end, end + 1, m.conjugate);
+    Columns<P, R> carried;
+    advance(transposed(next.a[0]), mu, carried);
+    mu = carried;
+  }
   DenseTargets<T, R> targets(r.bar.part[side], triangle.states, b, t);
   for (;; t -= Rows, at -= r.kept_step(), cursor.move(-2 * Rows), targets.move(-Rows)) {
-    const int inside = static_cast<int>(min(index_t{Rows}, end - t));
-    DenseRows<T, R, Rows> rows, reverse;
-    rows.template load<false, Paired>(cursor, t, end, m.conjugate);
-    reverse.template load<true, false>(back, m.n - Rows - t, m.n - t, adjoint.conjugate,
-                                       Rows - inside);
-    Columns<P, R> state[Rows + 1];
-    state[0] = {};
-    if (counted) state[0] = load_column<P, R>(at);
+    DenseRows<T, R, Rows> rows;
+    rows.template load<true, Paired>(cursor, t, end, m.conjugate);
+    const auto use = [&](int u) { return RowUse(m.n, t + u, triangle.inclusive, t + u < end); };
+    T y[Rows];
+#pragma unroll
+    for (int u = 0; u < Rows; ++u) {
+      y[u] = t + u < end && counted ? adjoint.input(b, m.row(side, t + u), column) : T(0);
+    }
     typename DenseTargets<T, R>::Row old[Rows];
-    const auto use = [&](int u) { return RowUse(m.n, t + u, triangle.inclusive, u < inside); };
     if constexpr (ahead) {
 #pragma unroll
       for (int u = 0; u < Rows; ++u) targets.template load<Paired>(old[u], u, use(u));
@@ -86,6 +92,8 @@ __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b
     const index_t row = m.row(side, t + q);
     const bool writes = counted && r.bar.x.data != nullptr && use(q).fed;
     const T old_x = writes ? r.bar.x(b, row, column) : T(0);
+    Columns<P, R> state[Rows + 1];
+    if (counted) state[0] = load_column<P, R>(at);
 #pragma unroll
     for (int u = 0; u < Rows; ++u) {
       state[u + 1] = rows.entering(u);
@@ -93,31 +101,26 @@ __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b
     }
     double x_sum[P][Rows] = {};
 #pragma unroll
-    for (int v = 0; v < Rows; ++v) {
-      const int u = Rows - 1 - v;
-      if (u >= inside) continue;
+    for (int u = Rows - 1; u >= 0; --u) {
+      if (t + u >= end) continue;
       if constexpr (!ahead) targets.template load<Paired>(old[u], u, use(u));
-      Columns<P, R> next = reverse.entering(v);
-      advance(reverse.transition(v), mu, next);
-      Operand<P, R> behind;
+      const Columns<P, R> seen = times(rows.out[u], y[u]);
+      if (triangle.inclusive) add(mu, seen);
       double sum[P];
-      if (triangle.inclusive) {
-        reverse.emitted(v, next, sum);
-        behind = operand(next, count);
-      } else {
-        reverse.emitted(v, mu, sum);
-        behind = operand(mu, count);
-      }
+      inner_product(rows.in[u], mu, sum);
 #pragma unroll
       for (int p = 0; p < P; ++p) x_sum[p][u] = sum[p];
       const Operand<P, R> in_front = operand(state[u], count);
-      DenseSums<P, R> sums(behind, in_front, rows.x[u], count);
+      DenseSums<P, R> sums(operand(mu, count), in_front, rows.x[u], count);
       if (triangle.inclusive) {
-        sums.add_out(operand(state[u + 1], count), reverse.x[v], count);
+        sums.add_out(operand(state[u + 1], count), y[u], count);
       } else {
-        sums.add_out(in_front, reverse.x[v], count);
+        sums.add_out(in_front, y[u], count);
       }
       targets.template add<Paired>(old[u], u, use(u), sums);
+      Columns<P, R> next;
+      if (use(u).fed) advance(transposed(rows.a[u]), mu, next);
+      if (!triangle.inclusive) add(next, seen);
       mu = next;
     }
     const T x_bar = scattered_sum<T>(x_sum);

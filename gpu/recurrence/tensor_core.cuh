@@ -53,6 +53,18 @@ struct Columns {
   double v[R][P][2] = {};
 };
 
+template <int P, int R>
+__device__ void add(Columns<P, R>& to, const Columns<P, R>& from) {
+#pragma unroll
+  for (int s = 0; s < R; ++s) {
+#pragma unroll
+    for (int p = 0; p < P; ++p) {
+      to.v[s][p][0] += from.v[s][p][0];
+      to.v[s][p][1] += from.v[s][p][1];
+    }
+  }
+}
+
 /// An 8 R x 8 R matrix. A lane holds rows 8 i + lane / 4 and of each columns 8 k + 2 (lane % 4) +
 /// {0, 1}.
 template <int P, int R>
