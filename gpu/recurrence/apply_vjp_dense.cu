@@ -56,9 +56,14 @@ void enqueue(const char* operation, const exec::cuda& e, const Reverse<T>& r, in
   if (r.forward.states() == 0) return;
   summarise(operation, problem.forward, processors, stream);
   summarise(operation, problem.adjoint, processors, stream);
-  launch(operation, pull_back_dense<T, R>,
-         persistent_blocks(r.units() * problem.forward.chunks.count(), dense_warps, processors),
-         dense_threads, stream, problem);
+  const Grid grid{
+      persistent_blocks(r.units() * problem.forward.chunks.count(), dense_warps, processors),
+      dense_threads};
+  if (r.forward.columns <= 4) {
+    launch(operation, pull_back_dense<1, T, R>, grid, stream, problem);
+  } else {
+    launch(operation, pull_back_dense<2, T, R>, grid, stream, problem);
+  }
 }
 
 template <class T>

@@ -8,30 +8,29 @@
 
 namespace structmat::gpu::recurrence {
 
-/// Columns as operands of a product over right-hand sides: state 8 s + lane / 4 of the right-hand sides
-/// 4 h + lane % 4; zero for those that do not exist, whatever their columns hold.
-template <int P, int R>
+/// Columns as operands of a product over H groups of four right-hand sides: state 8 s + lane / 4 of the
+/// right-hand sides 4 h + lane % 4; zero for those that do not exist, whatever their columns hold.
+template <int P, int R, int H>
 struct Operand {
-  double v[R][P][2];  // s, part, h
+  double v[R][P][H];  // s, part, h
 };
 
-template <int P, int R>
-__device__ Operand<P, R> operand(const Columns<P, R>& columns, int count) {
+template <int H, int P, int R>
+__device__ Operand<P, R, H> operand(const Columns<P, R>& columns, int count) {
   constexpr unsigned all = 0xffffffffu;
-  Operand<P, R> result;
+  Operand<P, R, H> result;
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
-  for (int h = 0; h < 2; ++h) {
+  for (int h = 0; h < H; ++h) {
     const int column = 4 * h + lane % 4, source = 4 * column + lane / 8;
 #pragma unroll
     for (int s = 0; s < R; ++s) {
 #pragma unroll
       for (int p = 0; p < P; ++p) {
-        result.v[s][p][h] = 0;
-        if (4 * h >= count) continue;
         const double even = shuffle(all, columns.v[s][p][0], source);
         const double odd = shuffle(all, columns.v[s][p][1], source);
-        if (column < count) result.v[s][p][h] = lane / 4 % 2 == 0 ? even : odd;
+        const double value = lane / 4 % 2 == 0 ? even : odd;
+        result.v[s][p][h] = column < count ? value : 0;
       }
     }
   }
@@ -39,9 +38,9 @@ __device__ Operand<P, R> operand(const Columns<P, R>& columns, int count) {
 }
 
 /// The transpose of a transition of which the lane has rows 8 i + lane / 4 and columns
-/// 8 k + 2 (lane % 4) + {0, 1}, as a matrix of the same kind.
+/// 8 k + 2 (lane % 4) + {0, 1}, as a matrix of the same kind; zero unless `wanted`.
 template <class T, int R>
-__device__ Matrix<parts<T>, R> transposed(const T (&a)[R][R][2]) {
+__device__ Matrix<parts<T>, R> transposed(const T (&a)[R][R][2], bool wanted) {
   constexpr unsigned all = 0xffffffffu;
   Matrix<parts<T>, R> matrix;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -53,7 +52,7 @@ __device__ Matrix<parts<T>, R> transposed(const T (&a)[R][R][2]) {
 #pragma unroll
       for (int k = 0; k < R; ++k) {
         const T even = shuffle(all, a[k][i][0], source), odd = shuffle(all, a[k][i][1], source);
-        const T value = lane / 4 % 2 == 0 ? even : odd;
+        const T value = !wanted ? T(0) : lane / 4 % 2 == 0 ? even : odd;
 #pragma unroll
         for (int p = 0; p < parts<T>; ++p) matrix.v[i][k][p][j] = part_of(value, p);
       }
@@ -63,12 +62,11 @@ __device__ Matrix<parts<T>, R> transposed(const T (&a)[R][R][2]) {
 }
 
 /// d += a b^T over right-hand sides, of one tile each.
-template <int P>
-__device__ void multiply_columns(double (&d)[P][2], const double (&a)[P][2],
-                                 const double (&b)[P][2], int count) {
+template <int P, int H>
+__device__ void multiply_columns(double (&d)[P][2], const double (&a)[P][H],
+                                 const double (&b)[P][H]) {
 #pragma unroll
-  for (int h = 0; h < 2; ++h) {
-    if (4 * h >= count) continue;
+  for (int h = 0; h < H; ++h) {
     multiply_add_8x8x4(d[0], a[0][h], b[0][h]);
     if constexpr (P == 2) {
       multiply_add_8x8x4(d[1], a[0][h], b[1][h]);
@@ -81,40 +79,34 @@ __device__ void multiply_columns(double (&d)[P][2], const double (&a)[P][2],
 /// The conjugates of a row's cotangents: mu s^T, mu x and s y. A lane holds of the first rows
 /// 8 i + lane / 4 and columns 8 k + 2 (lane % 4) + {0, 1}; of the others, where lane % 4 is 0, state
 /// 8 i + lane / 4.
-template <int P, int R>
+template <int P, int R, int H>
 struct DenseSums {
   double a[R][R][P][2] = {}, in[R][P][2] = {}, out[R][P][2] = {};
 
-  /// x: that of right-hand side lane / 4.
+  /// in_front, emitted: the state in front of the row, and the one that y sees; x, y: those of
+  /// right-hand side lane / 4.
   template <class T>
-  __device__ DenseSums(const Operand<P, R>& mu, const Operand<P, R>& state, T x, int count) {
-    double of_x[P][2];
-    spread(x, count, of_x);
+  __device__ DenseSums(const Operand<P, R, H>& mu, const Operand<P, R, H>& in_front,
+                       const Operand<P, R, H>& emitted, T x, T y) {
+    double of_x[P][H], of_y[P][H];
+    spread(x, of_x);
+    spread(y, of_y);
 #pragma unroll
     for (int i = 0; i < R; ++i) {
 #pragma unroll
-      for (int k = 0; k < R; ++k) multiply_columns<P>(a[i][k], mu.v[i], state.v[k], count);
-      multiply_columns<P>(in[i], mu.v[i], of_x, count);
+      for (int k = 0; k < R; ++k) multiply_columns<P, H>(a[i][k], mu.v[i], in_front.v[k]);
+      multiply_columns<P, H>(in[i], mu.v[i], of_x);
+      multiply_columns<P, H>(out[i], emitted.v[i], of_y);
     }
-  }
-  template <class T>
-  __device__ void add_out(const Operand<P, R>& state, T y, int count) {
-    double of_y[P][2];
-    spread(y, count, of_y);
-#pragma unroll
-    for (int i = 0; i < R; ++i) multiply_columns<P>(out[i], state.v[i], of_y, count);
   }
 
  private:
   /// The first of eight columns of the right operand; the others are zero.
   template <class T>
-  __device__ static void spread(T x, int count, double (&to)[P][2]) {
+  __device__ static void spread(T x, double (&to)[P][H]) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-#pragma unroll
-      for (int p = 0; p < P; ++p) to[p][h] = 0;
-      if (4 * h >= count) continue;
+    for (int h = 0; h < H; ++h) {
       const T value = shuffle(0xffffffffu, x, 4 * (4 * h + lane % 4));
 #pragma unroll
       for (int p = 0; p < P; ++p) to[p][h] = lane < 4 ? part_of(value, p) : 0;
@@ -133,7 +125,7 @@ struct RowUse {
         transits(fed && t > 0) {}
 };
 
-/// Where a lane adds: its numbers of row t of a triangle.
+/// Where a lane adds: its numbers of a row of a triangle, row t at first.
 template <class T, int R>
 class DenseTargets {
  public:
@@ -168,14 +160,14 @@ class DenseTargets {
     a_ += rows * a_step_, in_ += rows * in_step_, out_ += rows * out_step_;
   }
 
-  /// What stands at row t + u.
+  /// What stands there.
   template <bool Paired>
-  __device__ void load(Row& row, int u, RowUse use) const {
+  __device__ void load(Row& row, RowUse use) const {
 #pragma unroll
     for (int i = 0; i < R; ++i) {
 #pragma unroll
       for (int k = 0; k < R; ++k) {
-        const T* const at = a_ + u * a_step_ + i * a_tile_[0] + k * a_tile_[1];
+        const T* const at = a_ + i * a_tile_[0] + k * a_tile_[1];
         const bool wanted = use.transits && row_real_[i];
         if constexpr (Paired) {
           Two<T> both{T(0), T(0)};
@@ -187,19 +179,19 @@ class DenseTargets {
           row.a[i][k][1] = wanted && column_real_[k][1] ? at[a_pair_] : T(0);
         }
       }
-      row.in[i] = use.fed && in_real_[i] ? in_[u * in_step_ + i * in_tile_] : T(0);
-      row.out[i] = use.emits && out_real_[i] ? out_[u * out_step_ + i * out_tile_] : T(0);
+      row.in[i] = use.fed && in_real_[i] ? in_[i * in_tile_] : T(0);
+      row.out[i] = use.emits && out_real_[i] ? out_[i * out_tile_] : T(0);
     }
   }
 
   /// `row` plus the sums' conjugates.
-  template <bool Paired>
-  __device__ void add(const Row& row, int u, RowUse use, const DenseSums<parts<T>, R>& sums) const {
+  template <bool Paired, int H>
+  __device__ void add(const Row& row, RowUse use, const DenseSums<parts<T>, R, H>& sums) const {
 #pragma unroll
     for (int i = 0; i < R; ++i) {
 #pragma unroll
       for (int k = 0; k < R; ++k) {
-        T* const at = a_ + u * a_step_ + i * a_tile_[0] + k * a_tile_[1];
+        T* const at = a_ + i * a_tile_[0] + k * a_tile_[1];
         const bool wanted = use.transits && row_real_[i];
         const T first = row.a[i][k][0] + conjugated(sums.a[i][k], 0);
         const T second = row.a[i][k][1] + conjugated(sums.a[i][k], 1);
@@ -211,10 +203,10 @@ class DenseTargets {
         }
       }
       if (use.fed && in_real_[i]) {
-        in_[u * in_step_ + i * in_tile_] = row.in[i] + conjugated(sums.in[i], 0);
+        in_[i * in_tile_] = row.in[i] + conjugated(sums.in[i], 0);
       }
       if (use.emits && out_real_[i]) {
-        out_[u * out_step_ + i * out_tile_] = row.out[i] + conjugated(sums.out[i], 0);
+        out_[i * out_tile_] = row.out[i] + conjugated(sums.out[i], 0);
       }
     }
   }

@@ -25,8 +25,8 @@ struct DenseReverse {
   }
 };
 
-/// A chunk of one triangle of one batch entry and eight right-hand sides.
-template <bool Paired, class T, int R>
+/// A chunk of one triangle of one batch entry and eight right-hand sides, of which 4 H may exist.
+template <bool Paired, int H, class T, int R>
 __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b, index_t range,
                                 index_t first_column, double* kept) {
   constexpr int Rows = dense_rows, P = parts<T>;
@@ -71,7 +71,7 @@ __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b
     DenseCursor<T, R> behind(m, side, b, column, end);
     next.template load<false, Paired>(behind, end, end + 1, m.conjugate);
     Columns<P, R> carried;
-    advance(transposed(next.a[0]), mu, carried);
+    advance(transposed(next.a[0], true), mu, carried);
     mu = carried;
   }
   DenseTargets<T, R> targets(r.bar.part[side], triangle.states, b, t);
@@ -87,7 +87,12 @@ __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b
     typename DenseTargets<T, R>::Row old[Rows];
     if constexpr (ahead) {
 #pragma unroll
-      for (int u = 0; u < Rows; ++u) targets.template load<Paired>(old[u], u, use(u));
+      for (int u = 0; u < Rows; ++u) {
+        targets.template load<Paired>(old[u], use(u));
+        targets.move(1);
+      }
+    } else {
+      targets.move(Rows);
     }
     const index_t row = m.row(side, t + q);
     const bool writes = counted && r.bar.x.data != nullptr && use(q).fed;
@@ -102,26 +107,24 @@ __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b
     double x_sum[P][Rows] = {};
 #pragma unroll
     for (int u = Rows - 1; u >= 0; --u) {
-      if (t + u >= end) continue;
-      if constexpr (!ahead) targets.template load<Paired>(old[u], u, use(u));
+      targets.move(-1);
+      if constexpr (!ahead) targets.template load<Paired>(old[u], use(u));
+      const bool inclusive = triangle.inclusive, there = t + u < end;
       const Columns<P, R> seen = times(rows.out[u], y[u]);
-      if (triangle.inclusive) add(mu, seen);
+      if (inclusive) add(mu, seen);
       double sum[P];
       inner_product(rows.in[u], mu, sum);
 #pragma unroll
       for (int p = 0; p < P; ++p) x_sum[p][u] = sum[p];
-      const Operand<P, R> in_front = operand(state[u], count);
-      DenseSums<P, R> sums(operand(mu, count), in_front, rows.x[u], count);
-      if (triangle.inclusive) {
-        sums.add_out(operand(state[u + 1], count), y[u], count);
-      } else {
-        sums.add_out(in_front, y[u], count);
-      }
-      targets.template add<Paired>(old[u], u, use(u), sums);
+      const DenseSums<P, R, H> sums(operand<H>(mu, count), operand<H>(state[u], count),
+                                    operand<H>(select(inclusive, state[u + 1], state[u]), count),
+                                    rows.x[u], y[u]);
+      targets.template add<Paired>(old[u], use(u), sums);
+      // Selected: transition n-1 is never read.
       Columns<P, R> next;
-      if (use(u).fed) advance(transposed(rows.a[u]), mu, next);
-      if (!triangle.inclusive) add(next, seen);
-      mu = next;
+      advance(transposed(rows.a[u], use(u).fed), mu, next);
+      if (!inclusive) add(next, seen);
+      mu = select(there, next, mu);
     }
     const T x_bar = scattered_sum<T>(x_sum);
     if (writes) r.bar.x(b, row, column) = old_x + conjugate_if(adjoint.conjugate, x_bar);
@@ -131,7 +134,7 @@ __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b
 
 /// A warp has the rows of a chunk: both triangles, all right-hand sides, and all entries of the batch
 /// that add to the same numbers, one after the other.
-template <class T, int R>
+template <int H, class T, int R>
 __global__ void __launch_bounds__(dense_threads, 1)
     pull_back_dense(const __grid_constant__ DenseReverse<T, R> r) {
   const Triangles<T>& m = r.forward.m;
@@ -145,8 +148,8 @@ __global__ void __launch_bounds__(dense_threads, 1)
       for (int side = 0; side < 2; ++side) {
         if (m.part[side].states == 0) continue;
         for (index_t column = 0; column < m.columns; column += 8) {
-          r.paired[side] ? pull_back_chunk<true>(r, side, b, range, column, kept)
-                         : pull_back_chunk<false>(r, side, b, range, column, kept);
+          r.paired[side] ? pull_back_chunk<true, H>(r, side, b, range, column, kept)
+                         : pull_back_chunk<false, H>(r, side, b, range, column, kept);
           // The next pass adds to numbers that other lanes have written.
           __syncwarp();
         }
