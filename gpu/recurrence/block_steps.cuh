@@ -54,6 +54,8 @@ struct BlocksOnDiagonal {
 /// What m of other kinds of steps is: operands, orders and directions; generators are here.
 template <class T>
 struct BlockSteps {
+  static constexpr bool diagonal_transitions = false;
+
   Triangles<T> m;
   BlockSide<const T> side[2];
   BlocksOnDiagonal<const T> diagonal;
@@ -70,6 +72,16 @@ struct BlockSteps {
     const BlockParts<const T> parts = side[which].parts(b, i);
     return {i,         parts.entering, parts.leaving,   diagonal.first_row(i), diagonal.rows(i),
             parts.out, parts.in,       parts.transition};
+  }
+
+  /// The step that has a row.
+  __device__ index_t step_of(int which, index_t row) const {
+    index_t low = 0, high = blocks;  // the block is in [low, high)
+    while (high - low > 1) {
+      const index_t middle = low + (high - low) / 2;
+      (row < diagonal.first_row(middle) ? high : low) = middle;
+    }
+    return block(which, low);
   }
 
   __device__ T base(bool first, index_t b, const Step<T>& step, index_t r, index_t column) const {

@@ -148,7 +148,7 @@ TEMPLATE_TEST_CASE("what is not finite reaches the rows that depend on it and no
                    (Case<float, transition::Dense>), (Case<double, transition::Dense>)) {
   using T = typename TestType::Value;
   using K = typename TestType::Transition;
-  const index_t n = quick() ? 300 : 700, at = 133;
+  const index_t n = quick() ? 200 : 700, at = 133;
   Random random(5);
   for (const index_t k : {1, 9}) {
     const auto x = random.array<T, 3>({1, n, k});
