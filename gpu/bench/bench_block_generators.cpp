@@ -10,6 +10,7 @@
 
 #include "structmat/core/device.hpp"
 #include "structmat/quasiseparable/apply.hpp"
+#include "structmat/quasiseparable/apply_vjp.hpp"
 #include "structmat/quasiseparable/entry.hpp"
 
 using namespace structmat;
@@ -65,6 +66,24 @@ void add_apply(const Context& context, std::vector<Row>& rows, index_t n, index_
   rows.push_back(row);
 }
 
+/// Floor: operands read once, cotangents read and written.
+template <class T>
+void add_vjp(const Context& context, std::vector<Row>& rows, index_t n, index_t r, index_t k) {
+  const auto m = block_matrix<T>(n, r);
+  auto m_bar = block_matrix<T>(n, r);
+  const auto x = random<T, 3>({1, n, k}, 3), y_bar = random<T, 3>({1, n, k}, 4);
+  Array<T, 3, space::cuda> x_bar({1, n, k});
+  Array<std::byte, 1, space::cuda> workspace({apply_vjp_workspace_bytes(m, k)}, uninitialized);
+  Row row;
+  row.name = named<T>("block apply_vjp", n, r) + " k=" + std::to_string(k);
+  row.ours_ms = context.time_graph(2, [&](int) {
+    apply_vjp(exec::cuda{context.stream(), workspace}, m, Op::none, x.view(), y_bar.view(), &m_bar,
+              x_bar.view());
+  });
+  row.floor_ms = static_cast<double>((21 * r + 4 * k) * n) * sizeof(T) / context.copy_rate();
+  rows.push_back(row);
+}
+
 /// Written once; the rate of a copy counts both directions.
 template <class M>
 void add_to_dense(const Context& context, std::vector<Row>& rows, const char* kind, const M& m,
@@ -108,6 +127,9 @@ void add_all(const Context& context, std::vector<Row>& rows) {
   add_apply<T>(context, rows, 524288, 8, 1);
   add_apply<T>(context, rows, 131072, 32, 1);
   add_apply<T>(context, rows, 131072, 32, 64);
+  add_vjp<T>(context, rows, 131072, 8, 1);
+  add_vjp<T>(context, rows, 131072, 8, 64);
+  add_vjp<T>(context, rows, 131072, 32, 1);
   for (const index_t n : {4096, 16384}) {
     for (const index_t r : {8, 32}) {
       add_to_dense(context, rows, "diagonal", uniform<T, Diagonal>(n, r), r);

@@ -3,7 +3,7 @@
 
 #include "core/instantiate.hpp"
 #include "core/vjp_operands.hpp"
-#include "recurrence/apply_steps.cuh"
+#include "recurrence/apply_block.cuh"
 #include "recurrence/vjp_block_kernel.cuh"
 
 namespace structmat::gpu::recurrence {
@@ -16,12 +16,6 @@ struct Buffers {
   T* sums;  // of x_bar, for each entry of the batch
 };
 
-index_t all_states(const std::vector<index_t>& states) {
-  index_t sum = 0;
-  for (const index_t s : states) sum += s;
-  return sum;
-}
-
 /// `steps`: of either product, with all operands' sizes.
 template <Scalar T>
 Buffers<device_scalar_t<T>> take(Workspace& w, const BlockMatrixOnDevice<T>& m,
@@ -31,9 +25,8 @@ Buffers<device_scalar_t<T>> take(Workspace& w, const BlockMatrixOnDevice<T>& m,
   Buffers<D> buffers{take_step_summaries<D>(w, steps, steps.blocks, batch), {}, nullptr};
   const auto states_of = [&](const BlockTriangleOnDevice<T>* t) {
     if (t == nullptr) return BoundaryStates<D>{};
-    const index_t total = all_states(t->states);
-    D* const down = w.take<D>(batch * total * columns);
-    return BoundaryStates<D>{down, w.take<D>(batch * total * columns), total};
+    D* const down = w.take<D>(batch * t->total * columns);
+    return BoundaryStates<D>{down, w.take<D>(batch * t->total * columns), t->total};
   };
   buffers.states[0] = states_of(&m.lower);
   buffers.states[1] = states_of(m.upper_transposed);
@@ -136,48 +129,31 @@ void apply_vjp(const char* operation, const exec::cuda& e, const BlockMatrixOnDe
       summed ? Strided<D, 3>{buffers.sums, {n * x.extent(2), x.extent(2), 1}} : strided(x_bar);
   adjoint.accumulate = !summed;
 
-  const index_t order = std::max(forward.m.part[0].states, forward.m.part[1].states);
-  const index_t shared_bytes = 2 * order * steps_columns * static_cast<index_t>(sizeof(D));
-  require_steps_fit(operation, order, shared_bytes);
   const cudaStream_t stream = stream_of(e);
-  const auto grid = [&](index_t blocks, index_t bytes) {
-    return Grid{persistent_blocks(blocks, 1, processors), steps_threads,
-                static_cast<std::size_t>(bytes)};
-  };
   const auto sweep = [&](const BlockSteps<D>& steps, bool product) {
     auto problem = buffers.problem;
     problem.steps = steps;
-    const index_t chunks = problem.chunks.count(), tiles = problem.column_tiles();
-    if (problem.product != nullptr) {
-      launch(operation, summarise_steps<D, BlockSteps<D>>,
-             grid(batch * 2 * chunks * (problem.product_tiles() + tiles), shared_bytes), stream,
-             problem);
-      launch(operation, combine_steps<D, BlockSteps<D>>, grid(batch * 2 * tiles, shared_bytes),
-             stream, problem);
-    }
+    StateStore<D> store{};
     if (wanted) {
       // Downward goes the lower triangle, or of the transpose the upper one.
       const auto &down = buffers.states[steps.transposed ? 1 : 0],
                  &up = buffers.states[steps.transposed ? 0 : 1];
-      launch(operation, carry_states<D>, grid(batch * 2 * chunks * tiles, shared_bytes), stream,
-             problem, StateStore<D>{{down.down, up.up}, {down.total, up.total}});
+      store = {{down.down, up.up}, {down.total, up.total}};
     }
-    if (product) {
-      launch(operation, apply_steps<D, BlockSteps<D>>, grid(batch * chunks * tiles, shared_bytes),
-             stream, problem);
-    }
+    sweep_blocks(operation, stream, problem, m.diagonal.rows, store, product);
   };
   if (wanted) sweep(forward, false);
-  sweep(adjoint, x_bar.data() != nullptr);
+  if (wanted || x_bar.data() != nullptr) sweep(adjoint, x_bar.data() != nullptr);
   if (wanted) {
     const auto all = cotangents<T>(m_bar, m.lower_triangular, op, buffers.states, forward, adjoint);
-    launch(operation, add_cotangents<D>, grid((all.summed ? 1 : batch) * 2 * all.blocks, 0), stream,
-           all);
+    launch(operation, add_cotangents<D>,
+           persistent_blocks((all.summed ? 1 : batch) * 2 * all.blocks, 1, processors),
+           steps_threads, stream, all);
   }
   if (summed) {
     launch(operation, add_over_batch<D>,
-           Grid{persistent_blocks(n * x.extent(2), steps_threads, processors), steps_threads},
-           stream, SumOverBatch<D>{buffers.sums, strided(x_bar), batch, n, x.extent(2)});
+           persistent_blocks(n * x.extent(2), steps_threads, processors), steps_threads, stream,
+           SumOverBatch<D>{buffers.sums, strided(x_bar), batch, n, x.extent(2)});
   }
 }
 

@@ -85,15 +85,21 @@ struct BlockSteps {
   }
 
   __device__ T base(bool first, index_t b, const Step<T>& step, index_t r, index_t column) const {
-    T sum = !first || accumulate ? m.base(false, b, step.first_row + r, column) : T(0);
+    const T sum = !first || accumulate ? m.base(false, b, step.first_row + r, column) : T(0);
     if (!first) return sum;
-    const T* const block = diagonal.block(b, step.index);
+    return diagonal_product(diagonal.block(b, step.index), step.rows, r, sum,
+                            [&](index_t c) { return m.input(b, step.first_row + c, column); });
+  }
+
+  /// sum + row r of a block on the diagonal, or of its transpose, times input(0 ... rows - 1).
+  template <class Input>
+  __device__ T diagonal_product(const T* block, index_t rows, index_t r, T sum,
+                                const Input& input) const {
     // Entries that count as zero let no NaN pass.
     const index_t begin = diagonal.lower_triangular && transposed ? r : 0;
-    const index_t end = diagonal.lower_triangular && !transposed ? r + 1 : step.rows;
+    const index_t end = diagonal.lower_triangular && !transposed ? r + 1 : rows;
     for (index_t c = begin; c < end; ++c) {
-      sum = multiply_add(transposed ? block[c * step.rows + r] : block[r * step.rows + c],
-                         m.input(b, step.first_row + c, column), sum);
+      sum = multiply_add(transposed ? block[c * rows + r] : block[r * rows + c], input(c), sum);
     }
     return sum;
   }
@@ -148,8 +154,8 @@ BlockSteps<device_scalar_t<T>> block_steps(const BlockMatrixOnDevice<T>& m, Op o
                       !plain,
                       false,
                       m.partition.blocks()};
-  steps.m.part[0].states = below == nullptr ? 0 : below->order();
-  steps.m.part[1].states = above == nullptr ? 0 : above->order();
+  steps.m.part[0].states = below == nullptr ? 0 : below->order;
+  steps.m.part[1].states = above == nullptr ? 0 : above->order;
   steps.m.part[1].upward = true;
   steps.m.n = m.partition.rows();
   steps.m.conjugate = is_complex_v<T> && op == Op::adjoint;

@@ -19,70 +19,6 @@ struct BoundaryStates {
   index_t total;  // states at all boundaries
 };
 
-/// One vector a column at a boundary; `before`: how many states are at the boundaries before it.
-template <class T>
-__host__ __device__ T* states_at(T* all, index_t total, index_t columns, index_t b,
-                                 index_t before) {
-  return all + (b * total + before) * columns;
-}
-
-/// Where the states of the sweep of a side go.
-template <class T>
-struct StateStore {
-  T* all[2];
-  index_t total[2];
-};
-
-/// From the states in front of chunks to those in front of all steps. A block a chunk of one triangle and
-/// eight right-hand sides.
-template <class T>
-__global__ void __launch_bounds__(steps_threads)
-    carry_states(const __grid_constant__ StepsProblem<T, BlockSteps<T>> problem,
-                 const __grid_constant__ StateStore<T> store) {
-  const Triangles<T>& m = problem.steps.m;
-  const index_t slots = problem.order * steps_columns;
-  T *state = dynamic_shared<T>(), *next = state + slots;
-  const index_t tiles = problem.column_tiles(), count = problem.chunks.count();
-  for (index_t unit = blockIdx.x; unit < m.batch * 2 * count * tiles; unit += gridDim.x) {
-    const index_t first = unit % tiles * steps_columns, chunk = unit / tiles % count;
-    const index_t b = unit / tiles / count / 2;
-    const int side = static_cast<int>(unit / tiles / count % 2);
-    if (m.part[side].states == 0) continue;
-    for (index_t e = threadIdx.x; e < slots; e += steps_threads) {
-      const index_t column = first + e % steps_columns;
-      const bool known = chunk > 0 && column < m.columns;
-      state[e] =
-          known ? problem.state_of(problem.at(b, side, chunk), column)[e / steps_columns] : T(0);
-    }
-    __syncthreads();
-    const BlockSide<const T>& generators = problem.steps.side[side];
-    const bool upward = m.part[side].upward;
-    const index_t end = problem.chunks.end(upward, chunk);
-    for (index_t t = problem.chunks.begin(upward, chunk); t < end; ++t) {
-      const Step<T> step = problem.steps.step(side, b, t);
-      T* const kept = states_at(store.all[side], store.total[side], m.columns, b,
-                                generators.states_before(step.index + (upward ? 1 : 0)));
-      for (index_t e = threadIdx.x; e < slots; e += steps_threads) {
-        const index_t l = e % problem.order, column = first + e / problem.order;
-        if (l < step.entering && column < m.columns) {
-          kept[column * step.entering + l] = state[slot(l, static_cast<int>(e / problem.order))];
-        }
-      }
-      if (t + 1 == end) break;
-      for (index_t e = threadIdx.x; e < slots; e += steps_threads) {
-        const index_t l = e / steps_columns;
-        const int c = static_cast<int>(e % steps_columns);
-        next[e] = l < step.leaving ? leaving_state(m, step, state, l, c, b, first + c, true) : T(0);
-      }
-      __syncthreads();
-      T* const behind = next;
-      next = state;
-      state = behind;
-    }
-    __syncthreads();
-  }
-}
-
 /// One operand, and whether what the cotangents take is its conjugate.
 template <class T>
 struct Factor {
@@ -152,11 +88,11 @@ __global__ void __launch_bounds__(steps_threads)
     const index_t front = bar.states_before(i), behind = bar.states_before(i + 1);
     const auto down = [&](index_t e, index_t l, index_t column) {
       return conjugate(
-          states_at(states.down, states.total, p.columns, e, front)[column * parts.entering + l]);
+          states.down[(e * states.total + front) * p.columns + column * parts.entering + l]);
     };
     const auto up = [&](index_t e, index_t l, index_t column) {
       return conjugate(
-          states_at(states.up, states.total, p.columns, e, behind)[column * parts.leaving + l]);
+          states.up[(e * states.total + behind) * p.columns + column * parts.leaving + l]);
     };
     add(rows, parts.entering, parts.out.data, of_rows(p.p[which]), down);
     add(rows, parts.leaving, parts.in.data, of_rows(p.q[which]), up);

@@ -25,6 +25,9 @@ TEMPLATE_TEST_CASE("block generators on a device", "[quasiseparable_apply_block]
   check_strides(m, 3, random);
   check_errors(m, "quasiseparable");
 
+  // Too large for stages in shared memory.
+  check_products(TestType::make(40, {200, 100}, 2, 4), 100, 9, random);
+
   const auto large = TestType::make(quick() ? 700 : 30000, {4, 9}, 1, 4);
   check_against_host(large, Op::none, random.array<T, 3>({1, large.rows(), 1}));
   const auto x = random.array<T, 3>({2, large.rows(), 3});

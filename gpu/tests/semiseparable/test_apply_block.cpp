@@ -36,6 +36,8 @@ TEMPLATE_TEST_CASE("semiseparable products of block generators match the entries
   check_linearity(m, 10, random);
   check_strides(m, 3, random);
   check_errors(m, "semiseparable");
+  // Too large for stages in shared memory.
+  check_products(make<TestType>(40, 200, 2, 4), 100, 9, random);
 }
 
 TEMPLATE_TEST_CASE("long semiseparable products of block generators match the host's",

@@ -26,7 +26,7 @@ TEMPLATE_PRODUCT_TEST_CASE("semiseparable generators to dense on a device",
                             (std::complex<float>, transition::Dense), (double, transition::Dense),
                             (float, transition::Block),
                             (std::complex<double>, transition::Block))) {
-  for (const index_t n : {0, 1, 2, 31, 32, 33, 64, quick() ? 150 : 2000}) {
+  for (const index_t n : {0, 1, 2, 31, 32, 33, 64, quick() ? 150 : 1000}) {
     for (const index_t r : {0, 3, 11}) {
       if (n > 100 && r != 3) continue;
       check_to_dense(TestType::make(n, r, n < 100 ? 2 : 1, unsigned(n + r)), r);

@@ -22,7 +22,7 @@ class Quasiseparable<T, transition::Block, space::cuda> {
   index_t size() const { return partition.rows(); }
   index_t rows() const { return size(); }
   index_t cols() const { return size(); }
-  Order order() const { return {lower.order(), upper_transposed.order()}; }
+  Order order() const { return {lower.order, upper_transposed.order}; }
 
   const Quasiseparable& view() const { return *this; }
 };

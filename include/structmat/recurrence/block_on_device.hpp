@@ -18,10 +18,10 @@ struct BlockTriangleOnDevice {
   /// the states in front of the blocks before it.
   Array<index_t, 2, space::cuda> table;
   std::vector<index_t> states{0};  ///< s_i, 0 <= i <= blocks, on the host
+  index_t order = 0;               ///< the largest state
+  index_t total = 0;               ///< the sum of all states
 
   index_t batch() const { return p.extent(0); }
-  /// The largest state.
-  index_t order() const { return *std::max_element(states.begin(), states.end()); }
 };
 
 /// The blocks on the diagonal: see BlockDiagonal.
@@ -29,6 +29,7 @@ template <Scalar T>
 struct BlockDiagonalOnDevice {
   Array<T, 2, space::cuda> all;          ///< (batch, all numbers)
   Array<index_t, 2, space::cuda> table;  ///< (blocks + 1, 2): first row, where the block begins
+  index_t rows = 0;                      ///< of the largest block
 
   index_t batch() const { return all.extent(0); }
 };
@@ -46,8 +47,9 @@ BlockTriangleOnDevice<T> block_triangle_to_device(const BlockTriangle<T>& t, ind
     table(i, 3) = t.a(0, i).data() - t.all_a().data();
     table(i + 1, 4) = table(i, 4) + t.state(i);
   }
-  return {to_device(t.all_p()), to_device(t.all_q()), to_device(t.all_a()), to_device(table),
-          t.states()};
+  return {to_device(t.all_p()), to_device(t.all_q()), to_device(t.all_a()),
+          to_device(table),     t.states(),           t.order(),
+          table(blocks, 4)};
 }
 
 template <Scalar T>
@@ -63,12 +65,14 @@ BlockDiagonalOnDevice<T> block_diagonal_to_device(const BlockDiagonal<T>& d,
                                                   const Partition& partition) {
   const index_t blocks = partition.blocks();
   Array<index_t, 2> table({blocks + 1, 2});
+  index_t rows = 0;
   for (index_t i = 0; i < blocks; ++i) {
+    rows = std::max(rows, partition.size(i));
     table(i, 0) = partition.begin(i);
     table(i, 1) = d.block(0, i).data() - d.all().data();
   }
   table(blocks, 0) = partition.rows();
-  return {to_device(d.all()), to_device(table)};
+  return {to_device(d.all()), to_device(table), rows};
 }
 
 template <Scalar T>

@@ -23,7 +23,7 @@ class Semiseparable<T, transition::Block, space::cuda> {
   index_t rows() const { return size(); }
   index_t cols() const { return size(); }
   /// The largest state at a block boundary.
-  index_t order() const { return lower.order(); }
+  index_t order() const { return lower.order; }
 
   const Semiseparable& view() const { return *this; }
 };
