@@ -1,22 +1,11 @@
 /// \file
-/// Quasiseparable matrices with Block transitions in device memory. Sizes of blocks and states stay
-/// known to the host, which cuts the work; kernels find the blocks through tables.
+/// Quasiseparable matrices with Block transitions in device memory.
 #pragma once
 
-#include <vector>
-
 #include "structmat/quasiseparable/quasiseparable.hpp"
+#include "structmat/recurrence/block_on_device.hpp"
 
 namespace structmat {
-
-/// P, Q, A of one triangle: see BlockTriangle.
-template <Scalar T>
-struct BlockTriangleOnDevice {
-  Array<T, 2, space::cuda> p, q, a;  ///< (batch, all numbers of a kind)
-  /// (blocks + 1, 4): the state in front of a block, where its P, its Q and its A begin.
-  Array<index_t, 2, space::cuda> table;
-  index_t order = 0;  ///< the largest state
-};
 
 /// The same matrix as Quasiseparable<T, transition::Block>.
 template <Scalar T>
@@ -27,10 +16,9 @@ class Quasiseparable<T, transition::Block, space::cuda> {
 
   Partition partition;  ///< on the host
   BlockTriangleOnDevice<T> lower, upper_transposed;
-  Array<T, 2, space::cuda> diagonal;     ///< (batch, all numbers)
-  Array<index_t, 2, space::cuda> table;  ///< (blocks + 1, 2): first row, where the block's D begins
+  BlockDiagonalOnDevice<T> diagonal;
 
-  index_t batch() const { return diagonal.extent(0); }
+  index_t batch() const { return diagonal.batch(); }
   index_t size() const { return partition.rows(); }
   index_t rows() const { return size(); }
   index_t cols() const { return size(); }
@@ -39,50 +27,16 @@ class Quasiseparable<T, transition::Block, space::cuda> {
   const Quasiseparable& view() const { return *this; }
 };
 
-namespace detail {
-
-template <Scalar T>
-BlockTriangleOnDevice<T> block_triangle_to_device(const BlockTriangle<T>& t, index_t blocks) {
-  Array<index_t, 2> table({blocks + 1, 4});
-  for (index_t i = 0; i < blocks; ++i) {
-    table(i, 0) = t.state(i);
-    table(i, 1) = t.p(0, i).data() - t.all_p().data();
-    table(i, 2) = t.q(0, i).data() - t.all_q().data();
-    table(i, 3) = t.a(0, i).data() - t.all_a().data();
-  }
-  return {to_device(t.all_p()), to_device(t.all_q()), to_device(t.all_a()), to_device(table),
-          t.order()};
-}
-
-template <Scalar T>
-BlockTriangle<T> block_triangle_to_host(const BlockTriangleOnDevice<T>& t,
-                                        const Partition& partition, index_t batch) {
-  const auto table = to_host(t.table);
-  std::vector<index_t> states(table.extent(0));
-  for (index_t i = 0; i < table.extent(0); ++i) states[i] = table(i, 0);
-  BlockTriangle<T> here(partition, states, batch);
-  here.all_p() = to_host(t.p), here.all_q() = to_host(t.q), here.all_a() = to_host(t.a);
-  return here;
-}
-
-}  // namespace detail
-
 /// Copies on the device and back. Blocking. Throw NotAvailable or BackendError.
 template <Scalar T>
 Quasiseparable<T, transition::Block, space::cuda> to_device(
     const Quasiseparable<T, transition::Block>& m) {
-  const index_t blocks = m.partition.blocks();
   Quasiseparable<T, transition::Block, space::cuda> there;
   there.partition = m.partition;
-  there.lower = detail::block_triangle_to_device(m.lower, blocks);
-  there.upper_transposed = detail::block_triangle_to_device(m.upper_transposed, blocks);
-  there.diagonal = to_device(m.diagonal.all());
-  Array<index_t, 2> table({blocks + 1, 2});
-  for (index_t i = 0; i <= blocks; ++i) {
-    table(i, 0) = i < blocks ? m.partition.begin(i) : m.partition.rows();
-    table(i, 1) = i < blocks ? m.diagonal.block(0, i).data() - m.diagonal.all().data() : 0;
-  }
-  there.table = to_device(table);
+  there.lower = detail::block_triangle_to_device(m.lower, m.partition.blocks());
+  there.upper_transposed =
+      detail::block_triangle_to_device(m.upper_transposed, m.partition.blocks());
+  there.diagonal = detail::block_diagonal_to_device(m.diagonal, m.partition);
   return there;
 }
 template <Scalar T>
@@ -90,11 +44,9 @@ Quasiseparable<T, transition::Block> to_host(
     const Quasiseparable<T, transition::Block, space::cuda>& m) {
   Quasiseparable<T, transition::Block> here;
   here.partition = m.partition;
-  here.lower = detail::block_triangle_to_host(m.lower, m.partition, m.batch());
-  here.upper_transposed =
-      detail::block_triangle_to_host(m.upper_transposed, m.partition, m.batch());
-  here.diagonal = BlockDiagonal<T>(m.partition, m.batch());
-  here.diagonal.all() = to_host(m.diagonal);
+  here.lower = detail::block_triangle_to_host(m.lower, m.partition);
+  here.upper_transposed = detail::block_triangle_to_host(m.upper_transposed, m.partition);
+  here.diagonal = detail::block_diagonal_to_host(m.diagonal, m.partition);
   return here;
 }
 
