@@ -134,10 +134,10 @@ __device__ void block_form_q(T* a, index_t lda, int m, int n) {
   }
 }
 
-/// Columns x and y become orthogonal by a rotation; did they need it? Not where the square of one is
-/// below `floor`. One warp.
+/// Columns x and y of m numbers become orthogonal by a rotation, which `below` more numbers behind them
+/// take part in; did they need it? Not where the square of one is below `floor`. One warp.
 template <class T>
-__device__ bool warp_rotate(T* x, T* y, int m, real_of_t<T> floor) {
+__device__ bool warp_rotate(T* x, T* y, int m, int below, real_of_t<T> floor) {
   using R = real_of_t<T>;
   constexpr R eps = std::numeric_limits<R>::epsilon();
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -165,7 +165,7 @@ __device__ bool warp_rotate(T* x, T* y, int m, real_of_t<T> floor) {
   const R t = zeta >= 0 ? tangent : -tangent;
   const R c = inverse_root(1 + t * t), s = c * t;
   const T phase = unit(xy, squares);
-  for (int i = lane; i < m; i += 32) {
+  for (int i = lane; i < m + below; i += 32) {
     const T u = x[i], v = y[i] * conjugate(phase);
     x[i] = u * c - v * s;
     y[i] = u * s + v * c;
@@ -176,10 +176,10 @@ __device__ bool warp_rotate(T* x, T* y, int m, real_of_t<T> floor) {
 
 /// A J = U diag(sigma) for m x n A, m >= n, by rotations J: on return the columns of a are orthogonal,
 /// in no order, but for those below eps ||A||_F. Its singular values are then norms of columns, which
-/// block_sort puts in order. Entries are expected at a scale about 1. Source:
-/// Hestenes (1958); de Rijk, SIAM J. Sci. Stat. Comput. 10 (1989) for the accuracy.
+/// block_sort puts in order. `below` more rows of a are multiplied by J. Entries are expected at a scale
+/// about 1. Source: Hestenes (1958); de Rijk, SIAM J. Sci. Stat. Comput. 10 (1989) for the accuracy.
 template <class T>
-__device__ void block_jacobi(T* a, index_t lda, int m, int n) {
+__device__ void block_jacobi(T* a, index_t lda, int m, int n, int below = 0) {
   const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
   constexpr int most_sweeps = 30;
   constexpr real_of_t<T> eps = std::numeric_limits<real_of_t<T>>::epsilon();
@@ -204,7 +204,7 @@ __device__ void block_jacobi(T* a, index_t lda, int m, int n) {
           const int exchanged = x;
           x = y, y = exchanged;
         }
-        rotated |= warp_rotate(a + x * lda, a + y * lda, m, floor);
+        rotated |= warp_rotate(a + x * lda, a + y * lda, m, below, floor);
       }
       __syncthreads();
     }

@@ -3,6 +3,7 @@
 /// known to the host, which cuts the work; kernels find the blocks through tables.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "structmat/quasiseparable/quasiseparable.hpp"
@@ -98,4 +99,54 @@ Quasiseparable<T, transition::Block> to_host(
   return here;
 }
 
+namespace quasiseparable {
+
+/// Zero generators in device memory: what operations without allocation write to. states: (blocks + 1)
+/// sizes each, 0 at the ends. Blocking. Throws ShapeError, NotAvailable or BackendError.
+template <Scalar T>
+Quasiseparable<T, transition::Block, space::cuda> block_zeros_on_device(
+    const Partition& partition, const std::vector<index_t>& lower,
+    const std::vector<index_t>& upper_transposed, index_t batch = 1) {
+  const auto side = [&](const std::vector<index_t>& states) {
+    // On the host without a batch entry: its shapes and places.
+    const BlockTriangle<T> shape(partition, states, 0);
+    BlockTriangleOnDevice<T> t = detail::block_triangle_to_device(shape, partition.blocks());
+    const auto zeros = [&](const Array<T, 2>& like) {
+      return Array<T, 2, space::cuda>({batch, like.extent(1)});
+    };
+    t.p = zeros(shape.all_p()), t.q = zeros(shape.all_q()), t.a = zeros(shape.all_a());
+    return t;
+  };
+  Quasiseparable<T, transition::Block, space::cuda> m;
+  m.partition = partition;
+  m.lower = side(lower);
+  m.upper_transposed = side(upper_transposed);
+  Array<index_t, 2> table({partition.blocks() + 1, 2});
+  index_t diagonal = 0;
+  for (index_t i = 0; i < partition.blocks(); ++i) {
+    table(i, 0) = partition.begin(i);
+    table(i, 1) = diagonal;
+    diagonal += partition.size(i) * partition.size(i);
+  }
+  table(partition.blocks(), 0) = partition.rows();
+  m.table = to_device(table);
+  m.diagonal = Array<T, 2, space::cuda>({batch, diagonal});
+  return m;
+}
+
+/// The same for the partition of m and its states, cut to `order`.
+template <Scalar T>
+Quasiseparable<T, transition::Block, space::cuda> block_zeros_on_device(
+    const Quasiseparable<T, transition::Block, space::cuda>& m, Order order) {
+  const auto states = [](const BlockTriangleOnDevice<T>& t, index_t most) {
+    const auto table = to_host(t.table);
+    std::vector<index_t> all(table.extent(0));
+    for (index_t i = 0; i < table.extent(0); ++i) all[i] = std::min(table(i, 0), most);
+    return all;
+  };
+  return block_zeros_on_device<T>(m.partition, states(m.lower, order.lower),
+                                  states(m.upper_transposed, order.upper), m.batch());
+}
+
+}  // namespace quasiseparable
 }  // namespace structmat

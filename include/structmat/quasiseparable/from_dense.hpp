@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "structmat/core/exec.hpp"
-#include "structmat/quasiseparable/quasiseparable.hpp"
+#include "structmat/quasiseparable/block_on_device.hpp"
 
 namespace structmat::quasiseparable {
 
@@ -24,15 +24,20 @@ struct FromDenseOptions {
 };
 
 /// Result of from_dense.
-template <Scalar T>
+template <Scalar T, class Space = space::host>
 struct FromDense {
-  Quasiseparable<T, transition::Block> matrix;
+  Quasiseparable<T, transition::Block, Space> matrix;
   /// sqrt of the sum of all squared singular values that were dropped: ||M - matrix||_F up to
   /// rounding.
   double truncation_error = 0;
   /// What rounding may add to it.
   double rounding_bound = 0;
   double frobenius_norm = 0;  ///< of M
+};
+
+/// What became of one entry of a batch, in device memory. NaN: its data are not finite.
+struct TruncationReport {
+  double truncation_error = 0, rounding_bound = 0, frobenius_norm = 0;
 };
 
 /// Q with Q ~ M: strictly lower and strictly upper parts compressed, diagonal blocks exact.
