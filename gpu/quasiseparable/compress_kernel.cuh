@@ -10,49 +10,11 @@
 /// divided by that would not be made good again by orthogonalisation.
 #pragma once
 
+#include "core/safe_norm.cuh"
 #include "dense/qr.cuh"
 #include "quasiseparable/gramian_roots.cuh"
 
 namespace structmat::quasiseparable::device {
-
-/// sqrt of a sum of squares whose terms may leave the range, or not be finite.
-class SafeNorm {
- public:
-  __device__ void add(double a) {
-    const double size = fabs(a);
-    if (size > 1e140) {
-      const double down = size * 1e-200;
-      large_ += down * down;
-    } else if (size < 1e-140) {
-      const double up = size * 1e200;
-      small_ += up * up;
-    } else {
-      // NaN, too.
-      middle_ += size * size;
-    }
-  }
-  /// Over a block; scratch: 32 numbers, free again after the next barrier.
-  __device__ double block_value(double* scratch) {
-    small_ = gpu::block_sum(small_, scratch);
-    __syncthreads();
-    middle_ = gpu::block_sum(middle_, scratch);
-    __syncthreads();
-    large_ = gpu::block_sum(large_, scratch);
-    return hypot(hypot(sqrt(small_) * 1e-200, sqrt(middle_)), sqrt(large_) * 1e200);
-  }
-
- private:
-  double small_ = 0, middle_ = 0, large_ = 0;
-};
-template <class D>
-__device__ void add_to(SafeNorm& norm, D a, int exponent) {
-  if constexpr (gpu::is_complex<D>) {
-    norm.add(ldexp(static_cast<double>(a.re), exponent));
-    norm.add(ldexp(static_cast<double>(a.im), exponent));
-  } else {
-    norm.add(ldexp(static_cast<double>(a), exponent));
-  }
-}
 
 /// What is known about the boundaries of both triangles: arrays (batch, 2, blocks + 1).
 template <class D>
@@ -82,10 +44,10 @@ __global__ void __launch_bounds__(norm_threads)
   for (index_t unit = blockIdx.x; unit < p.m.batch * p.m.blocks; unit += gridDim.x) {
     const index_t b = unit / p.m.blocks, k = unit - b * p.m.blocks;
     const int rows = p.m.rows(k);
-    SafeNorm norm;
+    gpu::SafeNorm norm;
     const D* const d = p.m.diagonal + b * p.m.diagonal_batch + p.m.table[2 * k + 1];
     for (int at = static_cast<int>(threadIdx.x); at < rows * rows; at += norm_threads) {
-      add_to(norm, d[at], 0);
+      norm.add(d[at]);
     }
     for (int side = 0; side < 2; ++side) {
       const int front = static_cast<int>(p.m.side[side].state(k));
@@ -98,7 +60,7 @@ __global__ void __launch_bounds__(norm_threads)
         for (int l = j; l < front; ++l) {
           sum = gpu::multiply_add(q[i * front + l], y[j + index_t{l} * s], sum);
         }
-        add_to(norm, sum, p.root_exponents[root]);
+        norm.add(sum, p.root_exponents[root]);
       }
     }
     const double value = norm.block_value(scratch);
@@ -118,7 +80,7 @@ static __global__ void __launch_bounds__(reduce_threads)
     norm_of_norms_kernel(const __grid_constant__ NormOfNorms p) {
   __shared__ double scratch[32];
   for (index_t b = blockIdx.x; b < p.batch; b += gridDim.x) {
-    SafeNorm norm;
+    gpu::SafeNorm norm;
     for (index_t i = threadIdx.x; i < p.count; i += reduce_threads) {
       norm.add(p.from[b * p.count + i]);
     }
@@ -421,7 +383,7 @@ __global__ void __launch_bounds__(reduce_threads)
     report_kernel(const __grid_constant__ Reports<Report> p) {
   __shared__ double scratch[32];
   for (index_t b = blockIdx.x; b < p.batch; b += gridDim.x) {
-    SafeNorm dropped;
+    gpu::SafeNorm dropped;
     double rounding = 0;
     for (index_t i = threadIdx.x; i < p.count; i += reduce_threads) {
       dropped.add(p.dropped[b * p.count + i]);

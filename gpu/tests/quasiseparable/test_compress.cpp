@@ -102,7 +102,7 @@ TEMPLATE_TEST_CASE("compression on the device finds the order of a redundant sum
                    std::complex<double>) {
   using T = TestType;
   // One block, one chunk of blocks, many chunks.
-  for (const index_t n : {0, 1, 2, 30, quick() ? 200 : 700}) {
+  for (const index_t n : {0, 1, 2, 30, quick() ? 130 : 700}) {
     if (quick() && n > 100 && !std::same_as<T, std::complex<double>>) continue;
     INFO("n " << n);
     const auto x = blocks_of<T>(n, {2, 3}, 2, 6);
@@ -126,8 +126,8 @@ TEMPLATE_TEST_CASE("compression on the device finds the order of a redundant sum
 
 TEST_CASE("cuts of every boundary for itself keep to the tolerance, and the error to its bound",
           "[quasiseparable_compress]") {
-  const index_t n = quick() ? 120 : 400;
-  const auto exact = decaying(n, 8);
+  const index_t n = quick() ? 64 : 400;
+  const auto exact = decaying(n, quick() ? 16 : 8);
   const auto dense = wide_dense(exact);
   const double norm = norm_of(dense);
   index_t last = INT64_MAX;
@@ -260,7 +260,8 @@ TEST_CASE("large states and large blocks", "[quasiseparable_compress]") {
 TEST_CASE("compression repeats, does not depend on the batch, and can be captured",
           "[quasiseparable_compress]") {
   const Order order{2, 2};
-  const auto m = blocks_of<double>(150, {4, 3}, 3, 4);
+  const index_t n = quick() ? 80 : 300;
+  const auto m = blocks_of<double>(n, {4, 3}, 3, 4);
   const auto first = cut(m, order), second = cut(m, order);
   CHECK(same_bits(first.matrix.lower.all_p(), second.matrix.lower.all_p()));
   CHECK(same_bits(first.matrix.lower.all_a(), second.matrix.lower.all_a()));
@@ -278,7 +279,7 @@ TEST_CASE("compression repeats, does not depend on the batch, and can be capture
   CHECK(to_host(reports)(2).truncation_error == first.reports(2).truncation_error);
 
   // Entry 1 alone.
-  Blocks<double> alone = blocks_of<double>(150, {4, 3}, 1, 4);
+  Blocks<double> alone = blocks_of<double>(n, {4, 3}, 1, 4);
   const auto take = [](Array<double, 2>& to, const Array<double, 2>& from) {
     std::copy_n(from.data() + from.extent(1), from.extent(1), to.data());
   };

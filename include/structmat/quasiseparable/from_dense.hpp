@@ -76,6 +76,29 @@ FromDense<T> from_dense(const exec::cuda& e, const Array<T, 2, space::cuda>& m,
   return from_dense(e, m.view(), options);
 }
 
+/// Generators of the orders of `result`, for every index, in device memory: no allocation, no
+/// synchronisation; entries of the batch in turn.
+///
+/// m: (batch, n, n) in, any strides. result: out, of this batch and n, orders up to 128. reports: out, (batch).
+/// Workspace: from_dense_workspace_bytes. The sweep above in steps of about the order (16 to 64 rows)
+/// with sketches of order + 16 columns, then within each block of rows one singular value
+/// decomposition an index, all of them beside each other. truncation_error: sqrt of the sum of squares
+/// that steps have dropped, and of those that indices have; sums of squares of the second kind count a
+/// direction as often as it is dropped, so for matrices of larger order this bound may be several times
+/// the error. Rows of [a, q] are orthonormal where nothing was dropped; states whose singular value is rounding
+/// are zeros. Cost: m is read about twice, n / 16 to n / 64 steps of about ten launches, and n decompositions of
+/// matrices of about twice the order. Accuracy: ||M - result||_F <= truncation_error + rounding_bound. An entry
+/// of the batch with NaN or Inf gets NaN. Throws ShapeError, DomainError (workspace), Unsupported (order),
+/// NotAvailable, BackendError.
+template <Scalar T>
+void from_dense(const exec::cuda& e, View<const T, 3, space::cuda> m,
+                Quasiseparable<T, transition::Dense, space::cuda>& result,
+                View<TruncationReport, 1, space::cuda> reports);
+
+/// Bytes of workspace for that.
+template <Scalar T>
+index_t from_dense_workspace_bytes(const View<const T, 3, space::cuda>& m, Order order);
+
 template <Scalar T>
 FromDense<T> from_dense(View<T, 2> m, const FromDenseOptions& options = {}) {
   return from_dense(View<const T, 2>(m), options);
