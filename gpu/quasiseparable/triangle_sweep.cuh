@@ -413,10 +413,13 @@ class PairSweep {
                     x, ld_, 0);
       squares.side[i] = {x, ld_, rest_, static_cast<int>(c)};
     }
-    squares.out = squares_.at_least(2 * squares_blocks);
-    svd.squares = squares.out;
-    svd.squares_count = squares_blocks;
-    gpu::launch(operation_, squares_kernel<D>, 2 * squares_blocks, plain_threads, stream_, squares);
+    if (sketch_columns > 0) {
+      squares.out = squares_.at_least(2 * squares_blocks);
+      svd.squares = squares.out;
+      svd.squares_count = squares_blocks;
+      gpu::launch(operation_, squares_kernel<D>, 2 * squares_blocks, plain_threads, stream_,
+                  squares);
+    }
     factorise_tiles(svd, limit);
 
     for (int i = 0; i < 2; ++i) svd.side[i].summary = summaries[i];
