@@ -21,7 +21,7 @@ template <class T>
 using Matrix = Quasiseparable<T, transition::Block, space::cuda>;
 
 /// Steps of a chunk: few, as each is passed twice, and enough that the scan has little to do.
-constexpr index_t chunk = 8;
+constexpr index_t chunk = 16;
 /// Columns of vectors that a reflection takes.
 constexpr index_t most_states = 256;
 
@@ -90,7 +90,7 @@ class Compression {
     const index_t root = small_ ? Root<gpu::Team<32>, D>::size(states, piece_)
                                 : Root<gpu::Team<256>, D>::size(states, piece_);
     root_place_ = Place::of<D>(m_.batch * 4 * chunks_, root, 0, processors_, limit);
-    cut_place_ = Place::of<D>(m_.batch * 2 * inner_, cut_size<D>(states), cut_bytes<D>(states),
+    cut_place_ = Place::of<D>(m_.batch * 2 * inner_, cut_size(states), cut_bytes<D>(states),
                               processors_, limit);
     generator_place_ = Place::of<D>(m_.batch * 2 * m_.blocks, generator_size(states, rows_, width_),
                                     0, processors_, limit);
@@ -155,10 +155,14 @@ class Compression {
                      found_,
                      cut_scratch_,
                      cut_place_.size};
-    const index_t pairs = (m_.states + 1) / 2;
-    const unsigned threads =
-        static_cast<unsigned>(std::clamp<index_t>(pairs * 32, 32, cut_threads));
-    gpu::launch(operation, cut_kernel<D>, cut_place_.grid(threads), stream, cut);
+    // Few lanes for short columns.
+    if (m_.states <= 16) {
+      enqueue_cut<4>(stream, cut);
+    } else if (m_.states <= 64) {
+      enqueue_cut<8>(stream, cut);
+    } else {
+      enqueue_cut<32>(stream, cut);
+    }
   }
 
   template <Scalar T>
@@ -214,6 +218,14 @@ class Compression {
             t.q.extent(1),
             t.a.extent(1),
             t.table.data()};
+  }
+
+  template <int Lanes>
+  void enqueue_cut(cudaStream_t stream, const Cut<D>& cut) const {
+    const index_t lanes = (m_.states + 1) / 2 * Lanes;
+    const unsigned threads =
+        static_cast<unsigned>(std::min<index_t>((lanes + 31) / 32 * 32, cut_threads));
+    gpu::launch(operation, cut_kernel<Lanes, D>, cut_place_.grid(threads), stream, cut);
   }
 
   template <int Threads>

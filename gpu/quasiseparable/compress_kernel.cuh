@@ -107,10 +107,10 @@ struct Cut {
 };
 inline constexpr int cut_threads = 512;
 
-/// Shared memory of a matrix of two states x states.
-template <class D>
-__host__ __device__ index_t cut_size(index_t states) {
-  return 2 * states * states;
+/// Numbers of two matrices of states x states, one below the other; an odd distance between columns
+/// keeps those of different pairs on different banks.
+inline index_t cut_size(index_t states) {
+  return (2 * states | 1) * states;
 }
 /// Behind it, always in shared memory: norms, in order and not, and places.
 template <class D>
@@ -120,12 +120,12 @@ __host__ __device__ constexpr index_t cut_bytes(index_t states) {
          16 * 16;
 }
 
-template <class D>
+template <int Lanes, class D>
 __global__ void __launch_bounds__(cut_threads) cut_kernel(const __grid_constant__ Cut<D> p) {
   using R = gpu::real_of_t<D>;
   __shared__ R scratch[32];
   __shared__ int kept_here;
-  const int s = p.m.states, ld = 2 * s, threads = static_cast<int>(blockDim.x),
+  const int s = p.m.states, ld = 2 * s | 1, threads = static_cast<int>(blockDim.x),
             thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
   double* const sigma = gpu::dynamic_shared<double>();
   double* const noise = sigma + s;
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(cut_threads) cut_kernel(const __grid_constant_
       entry = scaled(entry, -lift_exponent);
     }
     __syncthreads();
-    gpu::block_jacobi(a, ld, s, s, s);
+    gpu::block_jacobi<Lanes>(a, ld, s, s, s);
     gpu::block_sort(a, ld, s, s, norms, places);
     for (int c = thread; c < s; c += threads) sigma[places[c]] = static_cast<double>(norms[c]);
     __syncthreads();
