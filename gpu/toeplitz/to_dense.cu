@@ -18,7 +18,8 @@ void expand(const char* operation, const exec::cuda& e, const DeviceMatrix<T>& m
             const View<T, 3, space::cuda>& dense) {
   using D = gpu::device_scalar_t<T>;
   gpu::write_entries<T>(operation, e, LagEntry<D>{m.lags(false)},
-                        m.hankel ? dense.reversed(2) : dense, {m.batch(), m.rows, m.cols});
+                        m.hankel && !dense.empty() ? dense.reversed(2) : dense,
+                        {m.batch(), m.rows, m.cols});
 }
 
 }  // namespace
