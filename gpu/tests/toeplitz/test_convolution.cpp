@@ -5,6 +5,7 @@
 
 #include "support/battery.hpp"
 #include "support/gpu.hpp"
+#include "support/gradient.hpp"
 #include "support/random.hpp"
 
 using namespace structmat;
@@ -144,6 +145,24 @@ TEMPLATE_TEST_CASE("gradients of convolutions on a device are those of the host"
       CHECK(error_of(all[2], x_bar, scale) <= 16);
     }
   }
+}
+
+TEST_CASE("gradients of convolutions on a device against central differences",
+          "[toeplitz_convolution]") {
+  using T = std::complex<double>;
+  Random random(5);
+  auto f = random.array<T, 3>({2, 3, 6}), b = random.array<T, 3>({1, 1, 4}),
+       x = random.array<T, 3>({2, 3, 6});
+  const auto y_bar = random.array<T, 3>(x.extents());
+  const auto fd = to_device(f), bd = to_device(b), xd = to_device(x), yd = to_device(y_bar);
+  Array<T, 3, space::cuda> f_bar(f.extents()), b_bar(b.extents()), x_bar(x.extents());
+  auto w = filled(toeplitz::convolve_vjp_workspace_bytes<T>(fd.view(), bd.view(), xd.view()));
+  toeplitz::convolve_vjp(exec::cuda{nullptr, w}, fd.view(), bd.view(), xd.view(), yd.view(),
+                         f_bar.view(), b_bar.view(), x_bar.view());
+  const auto loss = [&] { return inner(y_bar, on_host(f, b, x)); };
+  check_gradient("f", f, to_host(f_bar), loss);
+  check_gradient("b", b, to_host(b_bar), loss);
+  check_gradient("x", x, to_host(x_bar), loss);
 }
 
 TEMPLATE_TEST_CASE("a sequence does not depend on others, on strides, and can be captured",
