@@ -10,11 +10,14 @@ constexpr auto monarch_operation = "monarch::to_dense";
 
 /// The sum over the intermediate indices tau = lambda mod l of block kappa of w1.
 template <class T>
-struct MonarchEntry {
+struct MonarchEntries {
   gpu::Strided<const T, 4> w1, w2;
   index_t q, p, l;
 
-  __device__ T operator()(index_t b, index_t i, index_t j) const {
+  __device__ void operator()(index_t b, gpu::Patch<T>& patch) const {
+    patch.fill([&](index_t i, index_t j) { return entry(b, i, j); });
+  }
+  __device__ T entry(index_t b, index_t i, index_t j) const {
     const index_t sigma = i / l, lambda = i - sigma * l, kappa = j / p, pi = j - kappa * p;
     const index_t begin = kappa * q, end = begin + q;
     T sum(0);
@@ -33,8 +36,8 @@ void to_dense(const exec::cuda& e, const MonarchView<T, space::cuda>& matrix,
               View<T, 3, space::cuda> dense) {
   using D = gpu::device_scalar_t<T>;
   const auto m = monarch::checked(matrix, monarch_operation);
-  const MonarchEntry<D> entry{gpu::strided(m.w1), gpu::strided(m.w2), m.w1.extent(2),
-                              m.w1.extent(3), m.w2.extent(1)};
+  const MonarchEntries<D> entry{gpu::strided(m.w1), gpu::strided(m.w2), m.w1.extent(2),
+                                m.w1.extent(3), m.w2.extent(1)};
   gpu::write_entries<T>(monarch_operation, e, entry, dense, {m.batch(), m.rows(), m.cols()});
 }
 

@@ -9,27 +9,36 @@ namespace {
 
 constexpr char operation[] = "cauchy::to_dense";
 
-/// numerator / (s_i - t_j), without generators (Order 0) or with them.
+/// 1 / (s_i - t_j), or with generators (sum_l g_il h_jl) / (s_i - t_j).
 template <class T, bool Generators>
-struct Quotient {
+struct Quotients {
   gpu::Strided<const T, 2> s, t;
   gpu::Strided<const T, 3> g, h;
   index_t order;
   bool skip;
 
-  __device__ T operator()(index_t b, index_t i, index_t j) const {
-    const T difference = s(b, i) - t(b, j);
-    T numerator(1);
-    if constexpr (Generators) {
-      numerator = T(0);
-      for (index_t l = 0; l < order; ++l)
-        numerator = gpu::multiply_add(g(b, i, l), h(b, j, l), numerator);
+  __device__ void operator()(index_t b, gpu::Patch<T>& patch) const {
+    constexpr int size = gpu::Patch<T>::size;
+    if constexpr (Generators) patch.fill_products(g, h, b, order);
+    T left[size], right[size];
+#pragma unroll
+    for (int a = 0; a < size; ++a) {
+      left[a] = s(b, patch.i[a]);
+      right[a] = t(b, patch.j[a]);
     }
-    if constexpr (!Generators || gpu::is_complex<T>) {
-      const T r = cauchy::device::exact_reciprocal(difference, skip);
-      return Generators ? numerator * r : r;
-    } else {
-      return skip && difference == 0 ? T(0) : numerator / difference;
+#pragma unroll
+    for (int a = 0; a < size; ++a) {
+#pragma unroll
+      for (int c = 0; c < size; ++c) {
+        const T difference = left[a] - right[c];
+        T& value = patch.value[a][c];
+        if constexpr (!Generators)
+          value = cauchy::device::exact_reciprocal(difference, skip);
+        else if constexpr (gpu::is_complex<T>)
+          value *= cauchy::device::exact_reciprocal(difference, skip);
+        else
+          value = skip && difference == 0 ? T(0) : value / difference;
+      }
     }
   }
 };
@@ -41,7 +50,7 @@ void to_dense(const exec::cuda& e, const CauchyView<T, space::cuda>& matrix,
               View<T, 3, space::cuda> dense) {
   using D = gpu::device_scalar_t<T>;
   const auto m = cauchy::checked(matrix, operation);
-  const Quotient<D, false> entry{
+  const Quotients<D, false> entry{
       gpu::strided(m.s), gpu::strided(m.t), {}, {}, 0, m.coincidence == Coincidence::skip};
   gpu::write_entries<T>(operation, e, entry, dense, {m.batch(), m.rows(), m.cols()});
 }
@@ -50,9 +59,9 @@ void to_dense(const exec::cuda& e, const CauchyLikeView<T, space::cuda>& matrix,
               View<T, 3, space::cuda> dense) {
   using D = gpu::device_scalar_t<T>;
   const auto m = cauchy::checked(matrix, operation);
-  const Quotient<D, true> entry{gpu::strided(m.s), gpu::strided(m.t),
-                                gpu::strided(m.g), gpu::strided(m.h),
-                                m.order(),         m.coincidence == Coincidence::skip};
+  const Quotients<D, true> entry{gpu::strided(m.s), gpu::strided(m.t),
+                                 gpu::strided(m.g), gpu::strided(m.h),
+                                 m.order(),         m.coincidence == Coincidence::skip};
   gpu::write_entries<T>(operation, e, entry, dense, {m.batch(), m.rows(), m.cols()});
 }
 

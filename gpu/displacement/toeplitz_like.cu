@@ -10,46 +10,75 @@ namespace {
 
 constexpr int threads = 128;
 
-/// X(b, i + 1, j + 1) := X(b, i, j) - sum_l g(b, i + 1, l) h(b, j, l), from the first row and column, which
-/// are there. A thread has a diagonal and goes through the lines of the index that changes slowest in
-/// memory, so that neighbours write neighbours.
+/// X(b, i + 1, j + 1) := X(b, i, j) - sum_l g(b, i + 1, l) h(b, j, l). Lines are rows or columns, whichever the
+/// index that changes slowest in memory counts; every `anchors`-th line and the first number of each line
+/// are there. A thread runs along a diagonal between two such lines, so that neighbours write
+/// neighbours.
+inline constexpr index_t anchors = 256;
+
 template <class T>
 struct Diagonals {
   gpu::Strided<T, 3> dense;
   const T *g, *h;  ///< (batch, m, r), (batch, n, r)
   index_t batch, rows, cols, order;
-  bool by_rows;  ///< the column index changes fastest
+  bool by_rows;  ///< lines are rows
 };
 
 template <class T>
 __global__ void __launch_bounds__(threads) run_diagonals(const __grid_constant__ Diagonals<T> p) {
   const index_t lines = p.by_rows ? p.rows : p.cols, width = p.by_rows ? p.cols : p.rows;
-  const index_t diagonals = lines + width - 1;
-  for (index_t at = index_t{blockIdx.x} * threads + threadIdx.x; at < p.batch * diagonals;
+  const index_t bands = (lines + anchors - 1) / anchors, diagonals = width + anchors - 1;
+  const index_t r = p.order;
+  for (index_t at = index_t{blockIdx.x} * threads + threadIdx.x; at < p.batch * bands * diagonals;
        at += index_t{gridDim.x} * threads) {
-    const index_t b = at / diagonals, shift = at - b * diagonals - (lines - 1);
-    const T *const g = p.g + b * p.rows * p.order, *const h = p.h + b * p.cols * p.order;
-    const index_t begin = shift < 0 ? -shift : 0, end = min(lines, width - shift);
-    const auto entry = [&](index_t line) -> T& {
-      return p.by_rows ? p.dense(b, line, line + shift) : p.dense(b, line + shift, line);
+    const index_t band = at / diagonals, b = band / bands, first = (band - b * bands) * anchors;
+    // Where it meets the first line of the band.
+    const index_t shift = at - band * diagonals - (anchors - 1);
+    index_t line = first + (shift < 0 ? -shift : 0), place = shift < 0 ? 0 : shift;
+    const index_t end = min(min(lines, first + anchors), first + width - shift);
+    if (line >= end) continue;
+    const index_t i = p.by_rows ? line : place, j = p.by_rows ? place : line;
+    const index_t step = p.dense.stride[1] + p.dense.stride[2];
+    T* __restrict__ out = &p.dense(b, i, j);
+    const T* __restrict__ g = p.g + (b * p.rows + i) * r;
+    const T* __restrict__ h = p.h + (b * p.cols + j) * r;
+    T value = *out;
+    const auto image = [&](int ahead) {
+      T sum(0);
+      for (index_t l = 0; l < r; ++l)
+        sum = gpu::multiply_add(g[(ahead + 1) * r + l], h[ahead * r + l], sum);
+      return sum;
     };
-    T value = entry(begin);
-    for (index_t line = begin + 1; line < end; ++line) {
-      const index_t i = p.by_rows ? line : line + shift, j = p.by_rows ? line + shift : line;
-      T image(0);
-      for (index_t l = 0; l < p.order; ++l)
-        image = gpu::multiply_add(g[i * p.order + l], h[(j - 1) * p.order + l], image);
-      value -= image;
-      entry(line) = value;
+    constexpr int group = 4;
+    for (++line; line + group <= end; line += group) {
+      T images[group];
+#pragma unroll
+      for (int q = 0; q < group; ++q) images[q] = image(q);
+#pragma unroll
+      for (int q = 0; q < group; ++q) {
+        value -= images[q];
+        out += step;
+        *out = value;
+      }
+      g += group * r;
+      h += group * r;
+    }
+    for (; line < end; ++line) {
+      value -= image(0);
+      out += step;
+      *out = value;
+      g += r;
+      h += r;
     }
   }
 }
 
+/// Zeros with a one at `place`.
 template <class T>
-__global__ void write_unit(T* x, index_t n) {
+__global__ void write_unit(T* x, index_t n, index_t place) {
   for (index_t i = index_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
        i += index_t{gridDim.x} * blockDim.x) {
-    x[i] = T(i == 0 ? 1 : 0);
+    x[i] = T(i == place ? 1 : 0);
   }
 }
 
@@ -145,13 +174,21 @@ class ToeplitzLike final : public DeviceCore<T> {
     const int processors = gpu::multiprocessors(operation);
     const auto w = gpu::cut(operation, e.workspace, dense_layout(operation));
     const exec::cuda inner = within(e, w.product, w.product_bytes);
-    const index_t longer = std::max(rows_, cols_);
+    const bool by_rows = std::abs(dense.stride(2)) <= std::abs(dense.stride(1));
+    const index_t lines = by_rows ? rows_ : cols_, width = by_rows ? cols_ : rows_;
+    const index_t bands = bands_of(lines), origin = lines - 1;
+    const index_t longer = unit_numbers();
     gpu::launch(operation, write_unit<D>,
                 gpu::Grid{gpu::persistent_blocks(longer, threads, processors), threads}, stream,
-                gpu::device_pointer(w.unit), longer);
-    apply(operation, inner, Op::none, {w.unit, {1, cols_, 1}}, dense.slice(2, 0, 1));
-    apply(operation, inner, Op::transpose, {w.unit, {1, rows_, 1}},
-          dense.slice(1, 0, 1).transposed());
+                gpu::device_pointer(w.unit), longer, origin);
+    const auto strides = dense.strides();
+    const index_t line_step = strides[by_rows ? 1 : 2], place_step = strides[by_rows ? 2 : 1];
+    // Columns e_0, e_anchors, ...: all of the line of zeros, shifted.
+    apply(operation, inner, by_rows ? Op::transpose : Op::none,
+          {w.unit + origin, {1, lines, bands}, {0, 1, -anchors}},
+          {dense.data(), {count_, width, bands}, {strides[0], place_step, anchors * line_step}});
+    apply(operation, inner, by_rows ? Op::none : Op::transpose, {w.unit + origin, {1, width, 1}},
+          {dense.data(), {count_, lines, 1}, {strides[0], line_step, 1}});
     const Diagonals<D> p{gpu::strided(dense),
                          gpu::device_pointer(g_.data()),
                          gpu::device_pointer(h_.data()),
@@ -159,11 +196,10 @@ class ToeplitzLike final : public DeviceCore<T> {
                          rows_,
                          cols_,
                          terms_,
-                         std::abs(dense.stride(2)) <= std::abs(dense.stride(1))};
+                         by_rows};
+    const index_t work = count_ * bands * (width + anchors - 1);
     gpu::launch(operation, run_diagonals<D>,
-                gpu::Grid{gpu::persistent_blocks(count_ * (rows_ + cols_ - 1), threads, processors),
-                          threads},
-                stream, p);
+                gpu::Grid{gpu::persistent_blocks(work, threads, processors), threads}, stream, p);
   }
 
   index_t to_dense_bytes(const char* operation) const override {
@@ -192,10 +228,12 @@ class ToeplitzLike final : public DeviceCore<T> {
     std::byte* product;
     index_t product_bytes;
   };
+  static index_t bands_of(index_t lines) { return (lines + anchors - 1) / anchors; }
+  index_t unit_numbers() const { return 2 * std::max(rows_, cols_) - 1; }
   auto dense_layout(const char* operation) const {
-    const index_t product = apply_bytes(operation, 1);
+    const index_t product = apply_bytes(operation, bands_of(std::max(rows_, cols_)));
     return [this, product](gpu::Workspace& w) {
-      T* const unit = w.take<T>(std::max(rows_, cols_));
+      T* const unit = w.take<T>(unit_numbers());
       return DenseBuffers{unit, w.take<std::byte>(product), product};
     };
   }

@@ -8,16 +8,24 @@ namespace toeplitz {
 namespace {
 
 template <class T>
-struct LagEntry {
+struct LagEntries {
   device::Lags<T> lags;
-  __device__ T operator()(index_t b, index_t i, index_t j) const { return lags(b, i - j); }
+  __device__ void operator()(index_t b, gpu::Patch<T>& patch) const {
+    if (lags.wrap != 0) {
+      patch.fill([&](index_t i, index_t j) { return lags(b, i - j); });
+      return;
+    }
+    const T* const main = &lags.data(b, lags.cols - 1);
+    const index_t step = lags.data.stride[1];
+    patch.fill([&](index_t i, index_t j) { return main[i * step - j * step]; });
+  }
 };
 
 template <Scalar T>
 void expand(const char* operation, const exec::cuda& e, const DeviceMatrix<T>& m,
             const View<T, 3, space::cuda>& dense) {
   using D = gpu::device_scalar_t<T>;
-  gpu::write_entries<T>(operation, e, LagEntry<D>{m.lags(false)},
+  gpu::write_entries<T>(operation, e, LagEntries<D>{m.lags(false)},
                         m.hankel && !dense.empty() ? dense.reversed(2) : dense,
                         {m.batch(), m.rows, m.cols});
 }

@@ -101,6 +101,26 @@ TEMPLATE_TEST_CASE("plans with transforms on a device", "[displacement_plan]", f
   check({ds::Kind::sylvester, ds::shift<T>(1), diagonal(100, 3)}, 70, 100, 2);
 }
 
+TEST_CASE("dense matrices of many lines on a device", "[displacement_plan]") {
+  Random random(7);
+  for (const auto& [m, n] : {std::pair<index_t, index_t>{600, 7}, {7, 600}, {257, 255}}) {
+    const auto x = random_generators<double>(
+        {ds::Kind::sylvester, ds::shift<double>(1), ds::shift_transposed<double>(0)}, m, n, 2,
+        random);
+    INFO(m << " x " << n);
+    check_dense(ds::Plan<double>({x, x}), DevicePlan<double>(exec::cuda{}, {x, x}));
+  }
+  // Rows of either kind, more than 32 of each, and more columns than 128 and 32.
+  for (const index_t n : {1, 2, 128, 130, 300}) {
+    auto nodes = random_nodes<double>(80, random);
+    for (double& v : nodes) v *= 1.02;
+    for (std::size_t i = 0; i < nodes.size(); i += 2) nodes[i] = nodes[i] < 0 ? -1.02 : 1.03;
+    const auto x = random_generators(ds::vandermonde<double>(nodes, 3), 80, n, 2, random);
+    INFO("Vandermonde-like, 80 x " << n);
+    check_dense(ds::Plan<double>(x), DevicePlan<double>(exec::cuda{}, x));
+  }
+}
+
 TEMPLATE_TEST_CASE("empty and zero matrices on a device", "[displacement_plan]", double,
                    std::complex<float>) {
   using T = TestType;
