@@ -124,7 +124,9 @@ void write_entries(const char* operation, const exec::cuda& e, const Entry& entr
   require_dense(operation, dense, extents);
   const int processors = multiprocessors(operation);
   if (dense.empty()) return;
-  const bool by_rows = std::abs(dense.stride(2)) <= std::abs(dense.stride(1));
+  // The stride of a single column says nothing.
+  const bool by_rows =
+      dense.extent(2) > 1 && std::abs(dense.stride(2)) <= std::abs(dense.stride(1));
   const auto tiles = [](index_t n, index_t width) { return (n + width - 1) / width; };
   const index_t units = extents[0] * tiles(extents[by_rows ? 2 : 1], entries_fast) *
                         tiles(extents[by_rows ? 1 : 2], entries_slow);
