@@ -1,0 +1,159 @@
+/// \file
+/// Gaussian elimination with complete pivoting of one small matrix by one block of threads.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+#include "core/complex.cuh"
+
+namespace structmat::gpu {
+
+/// Thread (y, x) of a grid of tile_side x tile_side has the entries (y + tile_side a, x + tile_side b).
+inline constexpr int tile_side = 16, tile_threads = tile_side * tile_side;
+
+/// A thread's share of a matrix, Edge x Edge entries in registers.
+template <class T, int Edge>
+struct Tile {
+  T entries[Edge * Edge];
+
+  __device__ explicit Tile(T*, int) {}
+  __device__ static constexpr int edge() { return Edge; }
+  __device__ T& operator()(int a, int b) { return entries[a * Edge + b]; }
+};
+/// The same of any size, in the block's memory: edge * edge * tile_threads numbers.
+template <class T>
+struct Tile<T, 0> {
+  T* const entries;
+  const int size;
+
+  __device__ Tile(T* memory, int edge) : entries(memory + threadIdx.x), size(edge) {}
+  __device__ int edge() const { return size; }
+  __device__ T& operator()(int a, int b) const { return entries[(a * size + b) * tile_threads]; }
+};
+
+/// Grows with |re| + |im|, to 20 bits or more.
+template <class T>
+__host__ __device__ constexpr unsigned size_bits(T size) {
+  if constexpr (sizeof(T) == 8) {
+    return static_cast<unsigned>(std::bit_cast<std::uint64_t>(size) >> 32);
+  } else {
+    return std::bit_cast<std::uint32_t>(size);
+  }
+}
+
+/// The largest of the entries that it has seen. Registers: the place takes the last bits of the size.
+template <int Edge>
+struct Largest {
+  static_assert(Edge * Edge <= 64);
+  unsigned key = 0;
+  __device__ void consider(unsigned bits, int slot) {
+    key = max(key, (bits & ~63u) | static_cast<unsigned>(slot));
+  }
+  __device__ unsigned size() const { return key & ~63u; }
+  __device__ int slot() const { return static_cast<int>(key & 63u); }
+};
+template <>
+struct Largest<0> {
+  unsigned key = 0;
+  int at = 0;
+  __device__ void consider(unsigned bits, int slot) {
+    if (bits > key) key = bits, at = slot;
+  }
+  __device__ unsigned size() const { return key; }
+  __device__ int slot() const { return at; }
+};
+
+/// What the block shares while it eliminates.
+template <class T>
+struct Elimination {
+  struct Candidate {
+    unsigned size;
+    int thread, slot;
+  };
+  T *row, *column;  ///< tile_side * edge numbers each
+  Candidate* of_warp;
+};
+
+/// w := w - L U, with rank(L U) <= steps, for any matrix whose entries are finite: after every step a row
+/// and a column more are zero. Stops where all entries are so small that their inverses are not safe: they
+/// are expected at a scale about 1. L U and w sum up to the matrix but for rounding: an entry's error is at
+/// most steps * eps * the largest pivot, and the norm of the error near eps ||matrix||_F.
+template <class T, int Edge>
+__device__ void block_eliminate(Tile<T, Edge>& w, int steps, const Elimination<T>& shared) {
+  using R = real_of_t<T>;
+  constexpr unsigned everybody = 0xffffffffu;
+  constexpr unsigned tiny =
+      size_bits(std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon());
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
+  const int y = thread / tile_side, x = thread % tile_side, edge = w.edge();
+  for (int step = 0; step < steps; ++step) {
+    Largest<Edge> largest;
+#pragma unroll
+    for (int a = 0; a < edge; ++a) {
+#pragma unroll
+      for (int b = 0; b < edge; ++b) {
+        largest.consider(size_bits(taxicab(w(a, b))), a * edge + b);
+      }
+    }
+    const unsigned of_warp = __reduce_max_sync(everybody, largest.size());
+    const unsigned winners = __ballot_sync(everybody, largest.size() == of_warp);
+    if (lane == __ffs(static_cast<int>(winners)) - 1) {
+      shared.of_warp[warp] = {of_warp, thread, largest.slot()};
+    }
+    __syncthreads();
+    const auto candidate = shared.of_warp[lane % (tile_threads / 32)];
+    const unsigned size = __reduce_max_sync(everybody, candidate.size);
+    const unsigned found = __ballot_sync(everybody, candidate.size == size);
+    const int from = __ffs(static_cast<int>(found)) - 1;
+    const int pivot_thread = __shfl_sync(everybody, candidate.thread, from),
+              slot = __shfl_sync(everybody, candidate.slot, from);
+    if (size <= tiny) break;
+    const int pivot_a = slot / edge, pivot_b = slot % edge;
+    // The pivot's warp knows the pivot and its row. What is taken from w leaves a zero, and the pivot
+    // itself is taken with its row: neither row nor column changes again.
+    if (warp == pivot_thread / 32) {
+#pragma unroll
+      for (int a = 0; a < edge; ++a) {
+        if (a != pivot_a) continue;
+        T own{};
+#pragma unroll
+        for (int b = 0; b < edge; ++b) {
+          if (b == pivot_b) own = w(a, b);
+        }
+        const T inverse = reciprocal(shuffle(everybody, own, pivot_thread % 32));
+        if (y == pivot_thread / tile_side) {
+#pragma unroll
+          for (int b = 0; b < edge; ++b) {
+            shared.row[x + tile_side * b] = w(a, b) * inverse;
+            w(a, b) = T(0);
+          }
+          if (thread == pivot_thread) shared.row[x + tile_side * pivot_b] = T(0);
+        }
+      }
+    }
+    if (x == pivot_thread % tile_side) {
+#pragma unroll
+      for (int b = 0; b < edge; ++b) {
+        if (b != pivot_b) continue;
+#pragma unroll
+        for (int a = 0; a < edge; ++a) {
+          shared.column[y + tile_side * a] = w(a, b);
+          w(a, b) = T(0);
+        }
+      }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int a = 0; a < edge; ++a) {
+      const T factor = -shared.column[y + tile_side * a];
+#pragma unroll
+      for (int b = 0; b < edge; ++b) {
+        w(a, b) = multiply_add(factor, shared.row[x + tile_side * b], w(a, b));
+      }
+    }
+  }
+}
+
+}  // namespace structmat::gpu
