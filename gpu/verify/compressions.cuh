@@ -35,15 +35,14 @@ struct DeviceCompressions {
 template <class D>
 struct Corners {
   const D* a;  ///< (n, n)
-  index_t lda, n;
+  index_t lda, n, padded;
   bool lower;
   D scale;
   D* to;  ///< (panels, panel, panel)
 };
 template <class D>
 __global__ void corners_kernel(const __grid_constant__ Corners<D> p) {
-  const index_t padded = (p.n + panel - 1) / panel * panel;
-  for (index_t at = index_t{blockIdx.x} * compression_threads + threadIdx.x; at < padded * panel;
+  for (index_t at = index_t{blockIdx.x} * compression_threads + threadIdx.x; at < p.padded * panel;
        at += index_t{gridDim.x} * compression_threads) {
     const index_t i = at / panel, j = i / panel * panel + at % panel;
     const bool inside = i < p.n && j < p.n && (p.lower ? j < i : j > i);
@@ -82,8 +81,7 @@ __global__ void running_sums_kernel(const __grid_constant__ RunningSums<D> p) {
 }
 
 /// x1 and x2 of `lower` from the strictly lower part L of scale * a (x1 = L G1, x2 = L^H G2), and of `upper`
-/// from the adjoint of its strictly upper part. a: row-major; all outputs are zeros before. corners: padded n
-/// times panel numbers.
+/// from the adjoint of its strictly upper part. a: row-major. corners: padded times panel numbers.
 ///
 /// Squares beside the diagonal, of panel rows, then of twice as many and so on: all of one size are one batch,
 /// but for one at the end that n cuts.
@@ -91,7 +89,7 @@ template <class D>
 void multiply_probes(const char* operation, const gpu::Blas& blas, const D* a, index_t lda, D scale,
                      const DeviceCompressions<D>& lower, const DeviceCompressions<D>& upper,
                      D* corners, int processors, cudaStream_t stream) {
-  const index_t n = lower.n, panels = (n + panel - 1) / panel;
+  const index_t n = lower.n, panels = lower.padded / panel;
   constexpr auto N = CUBLAS_OP_N, C = CUBLAS_OP_C;
   // In the eyes of cuBLAS, which has columns for rows, everything is transposed: probes and products are
   // s x n, and a is a^T.
@@ -99,11 +97,12 @@ void multiply_probes(const char* operation, const gpu::Blas& blas, const D* a, i
                             D* plain, const D* adjoint_probes, D* adjoint) {
     gpu::launch(operation, corners_kernel<D>,
                 gpu::persistent_blocks(panels * panel * panel, compression_threads, processors),
-                compression_threads, stream, Corners<D>{a, lda, n, is_lower, scale, corners});
+                compression_threads, stream,
+                Corners<D>{a, lda, n, lower.padded, is_lower, scale, corners});
     blas.gemm<D>(N, N, s, panel, panel, D(1), plain_probes, pitch, panel * pitch, corners, panel,
-                 panel * panel, D(1), plain, s, panel * s, panels);
+                 panel * panel, D(0), plain, s, panel * s, panels);
     blas.gemm<D>(N, C, s, panel, panel, D(1), adjoint_probes, pitch, panel * pitch, corners, panel,
-                 panel * panel, D(1), adjoint, s, panel * s, panels);
+                 panel * panel, D(0), adjoint, s, panel * s, panels);
   };
   diagonal(true, lower.s, lower.pitch, lower.g1, lower.x1, lower.g2, lower.x2);
   diagonal(false, upper.s, upper.pitch, upper.g2, upper.x2, upper.g1, upper.x1);
