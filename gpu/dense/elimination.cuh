@@ -10,27 +10,27 @@
 
 namespace structmat::gpu {
 
-/// Thread (y, x) of a grid of tile_side x tile_side has the entries (y + tile_side a, x + tile_side b).
-inline constexpr int tile_side = 16, tile_threads = tile_side * tile_side;
+/// Thread (y, x) of a grid of grid_side x grid_side has the entries (y + grid_side a, x + grid_side b).
+inline constexpr int grid_side = 16, grid_threads = grid_side * grid_side;
 
 /// A thread's share of a matrix, Edge x Edge entries in registers.
 template <class T, int Edge>
-struct Tile {
+struct GridMatrix {
   T entries[Edge * Edge];
 
-  __device__ explicit Tile(T*, int) {}
+  __device__ explicit GridMatrix(T*, int) {}
   __device__ static constexpr int edge() { return Edge; }
   __device__ T& operator()(int a, int b) { return entries[a * Edge + b]; }
 };
-/// The same of any size, in the block's memory: edge * edge * tile_threads numbers.
+/// The same of any size, in the block's memory: edge * edge * grid_threads numbers.
 template <class T>
-struct Tile<T, 0> {
+struct GridMatrix<T, 0> {
   T* const entries;
   const int size;
 
-  __device__ Tile(T* memory, int edge) : entries(memory + threadIdx.x), size(edge) {}
+  __device__ GridMatrix(T* memory, int edge) : entries(memory + threadIdx.x), size(edge) {}
   __device__ int edge() const { return size; }
-  __device__ T& operator()(int a, int b) const { return entries[(a * size + b) * tile_threads]; }
+  __device__ T& operator()(int a, int b) const { return entries[(a * size + b) * grid_threads]; }
 };
 
 /// Grows with |re| + |im|, to 20 bits or more.
@@ -72,7 +72,7 @@ struct Elimination {
     unsigned size;
     int thread, slot;
   };
-  T *row, *column;  ///< tile_side * edge numbers each
+  T *row, *column;  ///< grid_side * edge numbers each
   Candidate* of_warp;
 };
 
@@ -81,13 +81,13 @@ struct Elimination {
 /// are expected at a scale about 1. L U and w sum up to the matrix but for rounding: an entry's error is at
 /// most steps * eps * the largest pivot, and the norm of the error near eps ||matrix||_F.
 template <class T, int Edge>
-__device__ void block_eliminate(Tile<T, Edge>& w, int steps, const Elimination<T>& shared) {
+__device__ void block_eliminate(GridMatrix<T, Edge>& w, int steps, const Elimination<T>& shared) {
   using R = real_of_t<T>;
   constexpr unsigned everybody = 0xffffffffu;
   constexpr unsigned tiny =
       size_bits(std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon());
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
-  const int y = thread / tile_side, x = thread % tile_side, edge = w.edge();
+  const int y = thread / grid_side, x = thread % grid_side, edge = w.edge();
   for (int step = 0; step < steps; ++step) {
     Largest<Edge> largest;
 #pragma unroll
@@ -103,7 +103,7 @@ __device__ void block_eliminate(Tile<T, Edge>& w, int steps, const Elimination<T
       shared.of_warp[warp] = {of_warp, thread, largest.slot()};
     }
     __syncthreads();
-    const auto candidate = shared.of_warp[lane % (tile_threads / 32)];
+    const auto candidate = shared.of_warp[lane % (grid_threads / 32)];
     const unsigned size = __reduce_max_sync(everybody, candidate.size);
     const unsigned found = __ballot_sync(everybody, candidate.size == size);
     const int from = __ffs(static_cast<int>(found)) - 1;
@@ -123,23 +123,23 @@ __device__ void block_eliminate(Tile<T, Edge>& w, int steps, const Elimination<T
           if (b == pivot_b) own = w(a, b);
         }
         const T inverse = reciprocal(shuffle(everybody, own, pivot_thread % 32));
-        if (y == pivot_thread / tile_side) {
+        if (y == pivot_thread / grid_side) {
 #pragma unroll
           for (int b = 0; b < edge; ++b) {
-            shared.row[x + tile_side * b] = w(a, b) * inverse;
+            shared.row[x + grid_side * b] = w(a, b) * inverse;
             w(a, b) = T(0);
           }
-          if (thread == pivot_thread) shared.row[x + tile_side * pivot_b] = T(0);
+          if (thread == pivot_thread) shared.row[x + grid_side * pivot_b] = T(0);
         }
       }
     }
-    if (x == pivot_thread % tile_side) {
+    if (x == pivot_thread % grid_side) {
 #pragma unroll
       for (int b = 0; b < edge; ++b) {
         if (b != pivot_b) continue;
 #pragma unroll
         for (int a = 0; a < edge; ++a) {
-          shared.column[y + tile_side * a] = w(a, b);
+          shared.column[y + grid_side * a] = w(a, b);
           w(a, b) = T(0);
         }
       }
@@ -147,10 +147,10 @@ __device__ void block_eliminate(Tile<T, Edge>& w, int steps, const Elimination<T
     __syncthreads();
 #pragma unroll
     for (int a = 0; a < edge; ++a) {
-      const T factor = -shared.column[y + tile_side * a];
+      const T factor = -shared.column[y + grid_side * a];
 #pragma unroll
       for (int b = 0; b < edge; ++b) {
-        w(a, b) = multiply_add(factor, shared.row[x + tile_side * b], w(a, b));
+        w(a, b) = multiply_add(factor, shared.row[x + grid_side * b], w(a, b));
       }
     }
   }

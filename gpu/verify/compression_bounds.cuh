@@ -23,35 +23,35 @@ template <class D>
 struct Bounds {
   DeviceCompressions<D> family[2];
   double* out[2];  ///< n each
-  int edge;        ///< of tiles
-  D* m;            ///< tile_numbers(edge) a block, or null: in shared memory
-  D* work;         ///< the same where tiles are not in registers
+  int edge;        ///< entries of a thread in either direction
+  D* m;            ///< matrix_numbers(edge) a block, or null: in shared memory
+  D* work;         ///< the same where the work is not in registers
 };
 
-/// Numbers of the tiles of a block.
-inline index_t tile_numbers(index_t edge) {
-  return edge * edge * gpu::tile_threads;
+/// Numbers of a matrix that is spread over the threads of a block.
+inline index_t matrix_numbers(index_t edge) {
+  return edge * edge * gpu::grid_threads;
 }
-/// Numbers of what a block shares beside its tiles.
+/// Numbers of what a block shares beside its matrices.
 inline index_t bound_numbers(index_t edge) {
-  return 6 * edge * gpu::tile_side;
+  return 6 * edge * gpu::grid_side;
 }
 
 template <class D, int Edge>
-__global__ void __launch_bounds__(gpu::tile_threads)
+__global__ void __launch_bounds__(gpu::grid_threads)
     bounds_kernel(const __grid_constant__ Bounds<D> p) {
   __shared__ double scratch[32];
-  __shared__ typename gpu::Elimination<D>::Candidate candidates[gpu::tile_threads / 32];
+  __shared__ typename gpu::Elimination<D>::Candidate candidates[gpu::grid_threads / 32];
   const int thread = static_cast<int>(threadIdx.x), edge = Edge > 0 ? Edge : p.edge,
-            padded = edge * gpu::tile_side, slots = edge * edge;
-  const int y = thread / gpu::tile_side, x = thread % gpu::tile_side;
-  const index_t tiles = index_t{slots} * gpu::tile_threads;
+            padded = edge * gpu::grid_side, slots = edge * edge;
+  const int y = thread / gpu::grid_side, x = thread % gpu::grid_side;
+  const index_t square = index_t{slots} * gpu::grid_threads;
   D* const rows = gpu::dynamic_shared<D>();
   const gpu::Elimination<D> shared{rows + 4 * padded, rows + 5 * padded, candidates};
   D* memory = rows + 6 * padded;
-  D* const m = (p.m == nullptr ? memory : p.m + blockIdx.x * tiles) + thread;
-  if (p.m == nullptr) memory += tiles;
-  gpu::Tile<D, Edge> w(p.work == nullptr ? memory : p.work + blockIdx.x * tiles, edge);
+  D* const m = (p.m == nullptr ? memory : p.m + blockIdx.x * square) + thread;
+  if (p.m == nullptr) memory += square;
+  gpu::GridMatrix<D, Edge> w(p.work == nullptr ? memory : p.work + blockIdx.x * square, edge);
 
   const index_t stretch = p.family[0].stretch, stretches = p.family[0].padded / stretch;
   for (index_t item = blockIdx.x; item < 2 * stretches; item += gridDim.x) {
@@ -63,12 +63,12 @@ __global__ void __launch_bounds__(gpu::tile_threads)
     const D* const start = f.starts + first / stretch * s * s;
     for (int a = 0; a < edge; ++a) {
       for (int b = 0; b < edge; ++b) {
-        const int i = y + gpu::tile_side * a, j = x + gpu::tile_side * b;
-        m[(a * edge + b) * gpu::tile_threads] = i < s && j < s ? start[i * s + j] : D(0);
+        const int i = y + gpu::grid_side * a, j = x + gpu::grid_side * b;
+        m[(a * edge + b) * gpu::grid_threads] = i < s && j < s ? start[i * s + j] : D(0);
       }
     }
     for (index_t k = first; k < last; ++k) {
-      for (int i = thread; i < padded; i += gpu::tile_threads) {
+      for (int i = thread; i < padded; i += gpu::grid_threads) {
         const bool inside = i < s;
         rows[i] = inside ? -gpu::conjugate(f.g2[k * f.pitch + i]) : D(0);
         rows[padded + i] = inside ? f.x1[k * s + i] : D(0);
@@ -78,12 +78,12 @@ __global__ void __launch_bounds__(gpu::tile_threads)
       __syncthreads();
 #pragma unroll
       for (int a = 0; a < edge; ++a) {
-        const D left = rows[y + gpu::tile_side * a],
-                right = rows[2 * padded + y + gpu::tile_side * a];
+        const D left = rows[y + gpu::grid_side * a],
+                right = rows[2 * padded + y + gpu::grid_side * a];
 #pragma unroll
         for (int b = 0; b < edge; ++b) {
-          const int j = x + gpu::tile_side * b;
-          D& entry = m[(a * edge + b) * gpu::tile_threads];
+          const int j = x + gpu::grid_side * b;
+          D& entry = m[(a * edge + b) * gpu::grid_threads];
           entry = gpu::multiply_add(right, rows[3 * padded + j],
                                     gpu::multiply_add(left, rows[padded + j], entry));
           w(a, b) = entry;

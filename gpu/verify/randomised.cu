@@ -183,7 +183,7 @@ class DeviceCheck {
   void bound() {
     // So many entries of a matrix has a thread at most in registers.
     constexpr index_t most = sizeof(D) > sizeof(double) ? 4 : 8;
-    const index_t edge = (pitch_ + gpu::tile_side - 1) / gpu::tile_side;
+    const index_t edge = (pitch_ + gpu::grid_side - 1) / gpu::grid_side;
     if (edge <= 2) {
       bound_with<2>(2);
     } else if (edge <= 4) {
@@ -210,20 +210,20 @@ class DeviceCheck {
 
   template <int Edge>
   void bound_with(index_t edge) const {
-    const index_t size = static_cast<index_t>(sizeof(D)), tiles = tile_numbers(edge);
+    const index_t size = static_cast<index_t>(sizeof(D)), square = matrix_numbers(edge);
     index_t shared = bound_numbers(edge);
-    const auto fits = [&] { return (shared + tiles) * size <= shared_limit(); };
+    const auto fits = [&] { return (shared + square) * size <= shared_limit(); };
     // Work is read most often.
     const bool work_outside = Edge == 0 && !fits();
-    if (Edge == 0 && !work_outside) shared += tiles;
+    if (Edge == 0 && !work_outside) shared += square;
     const bool m_outside = !fits();
-    if (!m_outside) shared += tiles;
+    if (!m_outside) shared += square;
     const index_t items = 2 * families_[0].padded / families_[0].stretch;
     const unsigned blocks = gpu::persistent_blocks(items, 1, processors_);
-    Array<D, 1, space::cuda> m({m_outside ? blocks * tiles : 0}, uninitialized),
-        work({work_outside ? blocks * tiles : 0}, uninitialized);
+    Array<D, 1, space::cuda> m({m_outside ? blocks * square : 0}, uninitialized),
+        work({work_outside ? blocks * square : 0}, uninitialized);
     gpu::launch(operation, bounds_kernel<D, Edge>,
-                gpu::Grid{blocks, gpu::tile_threads, static_cast<std::size_t>(shared * size)},
+                gpu::Grid{blocks, gpu::grid_threads, static_cast<std::size_t>(shared * size)},
                 stream_,
                 Bounds<D>{{families_[0], families_[1]},
                           {out_, out_ + n_},
