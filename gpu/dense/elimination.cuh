@@ -2,8 +2,6 @@
 /// Gaussian elimination with complete pivoting of one small matrix by one block of threads.
 #pragma once
 
-#include <bit>
-#include <cstdint>
 #include <limits>
 
 #include "core/complex.cuh"
@@ -33,26 +31,32 @@ struct GridMatrix<T, 0> {
   __device__ T& operator()(int a, int b) const { return entries[(a * size + b) * grid_threads]; }
 };
 
-/// Grows with |re| + |im|, to 20 bits or more.
-template <class T>
-__host__ __device__ constexpr unsigned size_bits(T size) {
-  if constexpr (sizeof(T) == 8) {
-    return static_cast<unsigned>(std::bit_cast<std::uint64_t>(size) >> 32);
-  } else {
-    return std::bit_cast<std::uint32_t>(size);
-  }
+/// Grows with |value|, or |re| + |im|, to 20 bits or more; below 2^31.
+__device__ inline unsigned size_bits(float value) {
+  return static_cast<unsigned>(__float_as_int(value)) & 0x7fffffffu;
+}
+__device__ inline unsigned size_bits(double value) {
+  return static_cast<unsigned>(__double2hiint(value)) & 0x7fffffffu;
+}
+template <class R>
+__device__ unsigned size_bits(Complex<R> value) {
+  return size_bits(taxicab(value));
 }
 
 /// The largest of the entries that it has seen. Registers: the place takes the last bits of the size.
 template <int Edge>
 struct Largest {
   static_assert(Edge * Edge <= 64);
+  /// All bits but those of a place. Grids have one dimension, but the compiler does not know: with the mask in
+  /// a register, masking and setting a constant place are one instruction.
+  const unsigned mask = 0u - 64u * gridDim.y;
   unsigned key = 0;
+
   __device__ void consider(unsigned bits, int slot) {
-    key = max(key, (bits & ~63u) | static_cast<unsigned>(slot));
+    key = max(key, (bits & mask) | static_cast<unsigned>(slot));
   }
-  __device__ unsigned size() const { return key & ~63u; }
-  __device__ int slot() const { return static_cast<int>(key & 63u); }
+  __device__ unsigned size() const { return key & mask; }
+  __device__ int slot() const { return static_cast<int>(key & ~mask); }
 };
 template <>
 struct Largest<0> {
@@ -84,7 +88,7 @@ template <class T, int Edge>
 __device__ void block_eliminate(GridMatrix<T, Edge>& w, int steps, const Elimination<T>& shared) {
   using R = real_of_t<T>;
   constexpr unsigned everybody = 0xffffffffu;
-  constexpr unsigned tiny =
+  const unsigned tiny =
       size_bits(std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon());
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
   const int y = thread / grid_side, x = thread % grid_side, edge = w.edge();
@@ -94,7 +98,7 @@ __device__ void block_eliminate(GridMatrix<T, Edge>& w, int steps, const Elimina
     for (int a = 0; a < edge; ++a) {
 #pragma unroll
       for (int b = 0; b < edge; ++b) {
-        largest.consider(size_bits(taxicab(w(a, b))), a * edge + b);
+        largest.consider(size_bits(w(a, b)), a * edge + b);
       }
     }
     const unsigned of_warp = __reduce_max_sync(everybody, largest.size());
