@@ -7,10 +7,13 @@
 //
 // A block takes 64 values of k1 of one column: the inner sum on tensor cores (SplitSums), into shared memory,
 // times w_L^(l2 k1), then transforms of length 128 = 8 x 16 in registers.
+#include "cauchy/reciprocal.cuh"
 #include "cauchy/roots_of_unity.cuh"
+#include "core/reduce.cuh"
 #include "core/shared.cuh"
-#include "vandermonde/geometric.cuh"
-#include "vandermonde/split_sums.cuh"
+#include "vandermonde/split_tables.cuh"
+
+#include <cstdlib>
 
 namespace structmat::gpu {
 namespace {
@@ -19,52 +22,54 @@ using C = Complex<float>;
 using Sums = SplitSums<C>;
 
 constexpr int threads = Sums::threads, rows = Sums::rows, points = Sums::columns;
-constexpr int chunk = Sums::chunk, high_seeds = points / seed_width;
-static_assert(rows == 64 && points == 128 && threads == 256);
+constexpr int group = 64;  // poles that are prepared together
+static_assert(4 * rows == threads && points == 128);
 
+template <int buffers>
 struct Tables {
-  C weight[chunk];               // v'
-  Complex<double> power[chunk];  // zeta^128
+  struct {
+    Sums::Left left;
+    Sums::Right right;
+  } tables[buffers];
+  Seeds seeds[buffers];
+  Complex<double> power[group];  // zeta^128
   Complex<double> root[rows];    // w_L1^k1
-  C seed[chunk][seed_width + high_seeds];
-  Sums::Table coarse, fine;
+  Exponential sequence[group];   // zeta^l
+  C weight[group];               // v'
+  float rates[threads / 32];
 };
 struct Transforms {
-  C twiddle[rows][seed_width + high_seeds + 1];  // w_L^(k1 l2) for l2 < 8, and multiples of 8
-  C root[points];                                // w_128^j
+  Seeds::Pair twiddle[rows][(Seeds::each + 2) / 2];  // w_L^(k1 l2) for l2 < 8, and multiples of 8
+  C root[points];                                    // w_128^j
   C value[rows][points + 1];
 };
+template <int buffers>
 union Memory {
-  Tables tables;
+  Tables<buffers> tables;
   Transforms transforms;
 };
 
-/// exp(-2 pi i turns), 0 <= turns <= 1.
-__device__ C backward_turn(double turns) {
-  const float head = static_cast<float>(2 * turns);
-  const float rest = static_cast<float>(3.14159265358979323846 * (2 * turns - double(head)));
-  float s, c;
-  sincospi(head, &s, &c);
-  return {fma(-rest, s, c), -fma(rest, c, s)};
+/// a exp(-2 pi i j / 16), j < 8 known to the compiler.
+__device__ C turned(C a, int j) {
+  constexpr float cosine[4] = {1, .92387953f, .70710678f, .38268343f};
+  if (j >= 4) a = {a.im, -a.re};
+  j %= 4;
+  if (j == 0) return a;
+  if (j == 2) return cosine[2] * C(a.re + a.im, a.im - a.re);
+  return a * C(cosine[j], -cosine[4 - j]);
 }
 
 /// x := its transform, with X_k at the index with k's bits in the opposite order.
 template <int N>
 __device__ void transform(C (&x)[N]) {
-  // exp(-2 pi i j / 16)
-  constexpr float cosine[8] = {1, .92387953f,  .70710678f,  .38268343f,
-                               0, -.38268343f, -.70710678f, -.92387953f};
-  constexpr float sine[8] = {0,  -.38268343f, -.70710678f, -.92387953f,
-                             -1, -.92387953f, -.70710678f, -.38268343f};
 #pragma unroll
   for (int half = N / 2; half > 0; half /= 2) {
 #pragma unroll
     for (int i = 0; i < N; ++i) {
       if (i & half) continue;
-      const int j = i % half * (8 / half);
       const C a = x[i], b = x[i + half];
       x[i] = a + b;
-      x[i + half] = (a - b) * C(cosine[j], sine[j]);
+      x[i + half] = turned(a - b, i % half * (8 / half));
     }
   }
 }
@@ -75,81 +80,122 @@ __device__ constexpr int reversed(int k) {
   return result;
 }
 
-__device__ void tabulate(const RootSumsProblem<C>& m, index_t b, index_t column, index_t first,
-                         Tables& tables) {
-  const int own = static_cast<int>(threadIdx.x);
-  constexpr int each = seed_width + high_seeds;
-  const auto map = [&](Complex<double> u) {
-    return (Complex<double>(1) + u) * reciprocal(Complex<double>(1) - u);
-  };
-  if (own < chunk && first + own < m.count) {
-    const Complex<double> u = m.half_step(b, first + own);
-    tables.power[own] = power(map(u), points);
-    const Complex<double> scale = double(m.dt(b)) * reciprocal(Complex<double>(1) - u);
-    tables.weight[own] = narrowed<C>(scale) * m.v(b, first + own, column);
-  }
-  for (int entry = own; entry < chunk * each; entry += threads) {
-    const int n = entry % chunk, s = entry / chunk;
-    const index_t exponent = s < seed_width ? s : (s - seed_width) * seed_width;
-    tables.seed[n][s] =
-        first + n < m.count ? narrowed<C>(power(map(m.half_step(b, first + n)), exponent)) : C(0);
-  }
-  __syncthreads();
-  for (int entry = own; entry < chunk * points; entry += threads) {
-    const int n = entry / points, at = entry % points;
-    tables.fine[n][at] =
-        tables.seed[n][at % seed_width] * tables.seed[n][seed_width + at / seed_width];
-  }
-  for (int entry = own; entry < chunk * rows; entry += threads) {
-    const int n = entry / rows, row = entry % rows;
-    C g(0);
-    if (first + n < m.count) {
-      const Complex<double> gap = Complex<double>(1) - tables.power[n] * tables.root[row];
-      g = conjugate(tables.weight[n] * reciprocal(narrowed<C>(gap)));
-    }
-    tables.coarse[n][row] = g;
-  }
-  __syncthreads();
+/// zeta = (1 + u) / (1 - u) as an exponential.
+__device__ Exponential sequence(Complex<double> u) {
+  const double rate = 0.5 * log1p(4 * u.re / square(Complex<double>(1) - u));
+  return Exponential(rate, atan2(2 * u.im, 1 - square(u)));
 }
 
+/// The largest rate of all poles, in every thread.
+__device__ float largest_rate(const RootSumsProblem<C>& m, index_t b,
+                              float (&scratch)[threads / 32]) {
+  float rate = -300;
+  for (index_t n = threadIdx.x; n < m.count; n += threads)
+    rate = fmax(rate, sequence(m.half_step(b, n)).rate());
+  rate = warp_max(rate);
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = rate;
+  __syncthreads();
+  for (const float other : scratch) rate = fmax(rate, other);
+  return rate;
+}
+
+/// 1 / a, not finite for zero and for what is close to the end of the range.
+__device__ C inverse(C a) {
+  using cauchy::device::fast_reciprocal;
+  const float r = fast_reciprocal(fmax(fabs(a.re), fabs(a.im)));
+  const C scaled = r * a;
+  return r * fast_reciprocal(square(scaled)) * conjugate(scaled);
+}
+
+template <int variant>
 __global__ void __launch_bounds__(threads, 2) split(const __grid_constant__ RootSumsProblem<C> m) {
-  Memory& memory = *dynamic_shared<Memory>();
+  constexpr int buffers = variant == 0 ? 1 : 2;
+  auto& memory = *dynamic_shared<Memory<buffers>>();
   const int own = static_cast<int>(threadIdx.x);
   const index_t coarse = m.length / points;  // L1
   const index_t tiles = (coarse + rows - 1) / rows, work = m.batch * m.columns * tiles;
   for (index_t unit = blockIdx.x; unit < work; unit += gridDim.x) {
     const index_t first_row = unit % tiles * rows, entry = unit / tiles;
     const index_t column = entry % m.columns, b = entry / m.columns;
-    __syncthreads();
-    if (own < rows) {
-      double s, c;
-      sincospi(-2 * static_cast<double>((first_row + own) % coarse) / static_cast<double>(coarse),
-               &s, &c);
-      memory.tables.root[own] = {c, s};
-    }
     Sums sums;
-    for (index_t first = 0; first < m.count; first += chunk) {
-      tabulate(m, b, column, first, memory.tables);
-      sums.add(memory.tables.coarse, memory.tables.fine);
+    ColumnScales scales(0);
+    {
+      Tables<buffers>& t = memory.tables;
+      scales = ColumnScales(largest_rate(m, b, t.rates));
+      if (own < rows) {
+        double s, c;
+        sincospi(-2 * static_cast<double>((first_row + own) % coarse) / static_cast<double>(coarse),
+                 &s, &c);
+        t.root[own] = {c, s};
+      }
+      for (index_t first = 0; first < m.count; first += group) {
+        const index_t poles = m.count - first;
+        if (own < group && own < poles) {
+          const Complex<double> u = m.half_step(b, first + own);
+          const Complex<double> inverse = reciprocal(Complex<double>(1) - u);
+          t.sequence[own] = sequence(u);
+          t.power[own] = power((Complex<double>(1) + u) * inverse, points);
+          t.weight[own] = narrowed<C>(double(m.dt(b)) * inverse) * m.v(b, first + own, column);
+        }
+        __syncthreads();
+        const auto seed = [&](int chunk) {
+#pragma unroll 1
+          for (int at = own; at < Seeds::count; at += threads) {
+            const Seeds::Place place(at);
+            const int pole = chunk * pole_chunk + place.of_chunk();
+            float shift = scales.of_seed(place.lag());
+            if (!place.is_high()) shift -= static_cast<float>(Sums::right_exponent);
+            t.seeds[chunk % buffers][place] =
+                pole < poles ? t.sequence[pole](place.lag(), Exponential::Start(), shift) : C(0);
+          }
+        };
+        const auto tabulate = [&](int chunk) {
+          C g[pole_steps][2];
+          const int row = own / 4;
+          const Complex<double> root = t.root[row];
+#pragma unroll
+          for (int step = 0; step < pole_steps; ++step) {
+#pragma unroll
+            for (int p = 0; p < 2; ++p) {
+              const int pole = chunk * pole_chunk + step * pole_step + 2 * Sums::pair() + p;
+              g[step][p] = 0;
+              if (pole >= poles) continue;
+              const Complex<double> z = t.power[pole];
+              const Complex<double> gap(fma(-z.re, root.re, fma(z.im, root.im, 1.)),
+                                        -fma(z.re, root.im, z.im * root.re));
+              g[step][p] = conjugate(t.weight[pole] * inverse(narrowed<C>(gap)));
+            }
+          }
+          t.tables[chunk % buffers].left.put(row, g);
+          fill(t.tables[chunk % buffers].right, t.seeds[chunk % buffers]);
+        };
+        const int chunks =
+            static_cast<int>((min(poles, index_t{group}) + pole_chunk - 1) / pole_chunk);
+        add_chunks<variant>(sums, t.tables, chunks, seed, tabulate);
+      }
       __syncthreads();
     }
-    __syncthreads();
 
     Transforms& t = memory.transforms;
-    constexpr int each = seed_width + high_seeds;
-    for (int at = own; at < rows * each; at += threads) {
+    // Below 2^64 / 2 the product l2 k1 2^64 / L is off by.
+    const unsigned long long turn = ~0ull / static_cast<unsigned long long>(m.length) + 1;
+    for (int at = own; at < rows * Seeds::each; at += threads) {
       const int row = at % rows, s = at / rows;
-      const index_t l2 = s < seed_width ? s : (s - seed_width) * seed_width;
-      t.twiddle[row][s] = backward_turn(static_cast<double>((first_row + row) % coarse * l2) /
-                                        static_cast<double>(m.length));
+      const index_t l2 = s < Seeds::low ? s : (s - Seeds::low) * Seeds::low;
+      const auto k1 = static_cast<unsigned long long>((first_row + row) % coarse);
+      C* const twiddle = &t.twiddle[row][0].first;
+      twiddle[s] = conjugate(unit_at(static_cast<unsigned long long>(l2) * k1 * turn));
     }
-    if (own < points) t.root[own] = backward_turn(own / double(points));
+    if (own < points) t.root[own] = conjugate(unit_at(static_cast<unsigned long long>(own) << 57));
     __syncthreads();
-    sums.for_each([&](int row, int at, C one, C other) {
-      const C* const twiddle = t.twiddle[row];
-      const C high = twiddle[seed_width + at / seed_width];
-      t.value[row][at] = one * (high * twiddle[at % seed_width]);
-      t.value[row][at + 1] = other * (high * twiddle[at % seed_width + 1]);
+    sums.for_each([&](int row, int at, const C(&sum)[4]) {
+      const C* const twiddle = &t.twiddle[row][0].first;
+      const C high = twiddle[Seeds::low + at / Seeds::low];
+#pragma unroll
+      for (int v = 0; v < 4; ++v) {
+        const float2 scale = scales.of_column(at + v);
+        t.value[row][at + v] = scale.y * (scale.x * sum[v]) * (high * twiddle[at % Seeds::low + v]);
+      }
     });
     __syncthreads();
     // l2 = 16 a + b, k2 = c + 8 d: transforms over a, times w_128^(b c), then over b.
@@ -175,16 +221,33 @@ __global__ void __launch_bounds__(threads, 2) split(const __grid_constant__ Root
         m.y(b, first_row + row + coarse * (c + 8 * d), column) = x[reversed<16>(d)];
       }
     }
+    __syncthreads();
   }
+}
+
+template <int variant>
+void start(const char* operation, int processors, cudaStream_t stream,
+           const RootSumsProblem<C>& m) {
+  const index_t work = m.batch * m.columns * ((m.length / points + rows - 1) / rows);
+  launch(operation, split<variant>,
+         Grid{persistent_blocks(work, 1, processors), threads,
+              sizeof(Memory < variant == 0 ? 1 : 2 >)},
+         stream, m);
 }
 
 }  // namespace
 
 void root_sums_split(const char* operation, int processors, cudaStream_t stream,
                      const RootSumsProblem<C>& m) {
-  const index_t work = m.batch * m.columns * ((m.length / points + rows - 1) / rows);
-  launch(operation, split, Grid{persistent_blocks(work, 1, processors), threads, sizeof(Memory)},
-         stream, m);
+  const char* const variant = std::getenv("STRUCTMAT_VARIANT");
+  switch (variant ? *variant : '2') {
+    case '0':
+      return start<0>(operation, processors, stream, m);
+    case '1':
+      return start<1>(operation, processors, stream, m);
+    default:
+      return start<2>(operation, processors, stream, m);
+  }
 }
 
 }  // namespace structmat::gpu

@@ -1,13 +1,45 @@
 /// \file
-/// Sums over poles of products of two complex tables on tensor cores, with each number in two parts of 11
-/// bits: (high + low)(high' + low') without low low', which is below 2^-22 of the product. The product of
-/// four poles is summed on tensor cores, which truncate; the sum over poles is rounded.
+/// Sums over poles of products of two complex tables on tensor cores, with each number in two parts of
+/// half precision: (high + low)(high' + low') without low low', which is below 2^-22 of the product. The
+/// products of eight poles are summed on tensor cores, which truncate; the sum over poles is rounded.
+///
+/// Numbers of half precision have 11 bits and a small range. Rows of the left table are scaled by powers of
+/// two, for each chunk of poles apart; the numbers of the right one are scaled by their maker. What is below
+/// 2^-16 of the largest number of its row (right: of 1) has an error of 2^-39 of that.
 #pragma once
 
 #include "core/complex.cuh"
 #include "core/tensor.cuh"
 
 namespace structmat::gpu {
+
+inline constexpr int pole_step = 8, pole_chunk = 16, pole_steps = pole_chunk / pole_step;
+
+/// The numbers of two neighbouring poles.
+struct alignas(16) PolePair {
+  unsigned high[2], low[2];
+
+  PolePair() = default;
+  __device__ PolePair(Complex<float> first, Complex<float> second) {
+    split(0, first);
+    split(1, second);
+  }
+
+ private:
+  __device__ void split(int pole, Complex<float> a) {
+    high[pole] = halves(a.re, a.im);
+    const float2 kept = floats(high[pole]);
+    low[pole] = halves(a.re - kept.x, a.im - kept.y);
+  }
+};
+
+/// Numbers of a chunk of poles: those of poles 8 step + 2 pair and the next one stand in
+/// at[step][row][pair]. Threads with neighbouring pairs, then rows, meet no bank twice.
+template <int Rows>
+struct SplitTable {
+  static constexpr int pairs = pole_step / 2;
+  PolePair at[pole_steps][Rows][pairs];
+};
 
 /// A block's tile of sums conj(a_p(row)) b_p(column) over poles p, or of their real parts (Out real).
 /// Eight warps, 2 x 4, each with `row_fragments` x 4 fragments of 16 x 8 sums.
@@ -18,69 +50,101 @@ class SplitSums {
   static constexpr int row_fragments = 4 / parts, column_fragments = 4;
   static constexpr int threads = 256;
   static constexpr int rows = 2 * 16 * row_fragments, columns = 4 * 8 * column_fragments;
-  /// Poles at a time, and the distance of their tables: four poles of four neighbours then lie in
-  /// different banks.
-  static constexpr int chunk = 16, stride = 128 + 4;
-  using Table = Complex<float>[chunk][stride];
+
+  /// Numbers of the right table, up to 7 in size, are to be put in times 2^13.
+  static constexpr int right_exponent = 13;
+  struct Left {
+    SplitTable<rows> numbers;
+    float scale[rows];  ///< what sums of a row are to be multiplied by
+
+    /// A row of all poles, [step][of a pair]. Four neighbouring lanes put a row together.
+    __device__ void put(int row, const Complex<float> (&a)[pole_steps][2]) {
+      // NaN is not the larger one.
+      float largest = 0;
+#pragma unroll
+      for (int step = 0; step < pole_steps; ++step) {
+#pragma unroll
+        for (int p = 0; p < 2; ++p) {
+          largest = fmax(largest, fmax(fabs(a[step][p].re), fabs(a[step][p].im)));
+        }
+      }
+      largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, 1));
+      largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
+      // To [2^14, 2^15), but not from below 2^-96.
+      constexpr int bias = 127, target = 14, least = bias - 96;
+      const int exponent = max(__float_as_int(largest) >> 23, least);
+      const float up = __int_as_float((2 * bias + target - exponent) << 23);
+#pragma unroll
+      for (int step = 0; step < pole_steps; ++step)
+        numbers.at[step][row][pair()] = PolePair(up * a[step][0], up * a[step][1]);
+      if (pair() == 0) scale[row] = __int_as_float((exponent - target - right_exponent) << 23);
+    }
+  };
+  using Right = SplitTable<columns>;
+
+  /// Of this thread where four neighbouring lanes fill a row.
+  static __device__ int pair() {
+    return static_cast<int>(threadIdx.x) % 4;
+  }
 
   /// Adds the products of a chunk of poles.
-  __device__ void add(const Table& a, const Table& b) {
+  __device__ void add(const Left& a, const Right& b) {
 #pragma unroll 1
-    for (int first = 0; first < chunk; first += 4) {
-      const Complex<float>* const row = &a[first + t()][first_row()];
-      const Complex<float>* const column = &b[first + t()][first_column()];
-      Split right[column_fragments][2];
+    for (int step = 0; step < pole_steps; ++step) {
+      PolePair right[column_fragments];
 #pragma unroll
-      for (int j = 0; j < column_fragments; ++j) {
-        const Complex<float> v = column[8 * j];
-        right[j][0] = split(v.re);
-        right[j][1] = split(v.im);
-      }
+      for (int j = 0; j < column_fragments; ++j) right[j] = b.at[step][operand_column(j)][t()];
 #pragma unroll
       for (int i = 0; i < row_fragments; ++i) {
-        const Complex<float> top = row[16 * i], bottom = row[16 * i + 8];
-        const Split left[4] = {split(top.re), split(bottom.re), split(top.im), split(bottom.im)};
-        const unsigned high[4] = {left[0].high, left[1].high, left[2].high, left[3].high};
-        const unsigned low[4] = {left[0].low, left[1].low, left[2].low, left[3].low};
+        const int row = first_row() + 16 * i;
+        const PolePair top = a.numbers.at[step][row][t()],
+                       bottom = a.numbers.at[step][row + 8][t()];
+        const float scale[2] = {a.scale[row], a.scale[row + 8]};
+        const unsigned high[4] = {top.high[0], bottom.high[0], top.high[1], bottom.high[1]};
+        const unsigned low[4] = {top.low[0], bottom.low[0], top.low[1], bottom.low[1]};
 #pragma unroll
         for (int part = 0; part < parts; ++part) {
+          float product[column_fragments][4];
+          const float zero[4] = {};
+#pragma unroll
+          for (int j = 0; j < column_fragments; ++j)
+            multiply_add(product[j], high, turned(part, right[j].low).bits, zero);
+#pragma unroll
+          for (int j = 0; j < column_fragments; ++j)
+            multiply_add(product[j], low, turned(part, right[j].high).bits, product[j]);
+#pragma unroll
+          for (int j = 0; j < column_fragments; ++j)
+            multiply_add(product[j], high, turned(part, right[j].high).bits, product[j]);
 #pragma unroll
           for (int j = 0; j < column_fragments; ++j) {
-            // Re conj(a) b = a.re b.re + a.im b.im, Im conj(a) b = a.re b.im - a.im b.re.
-            constexpr unsigned sign = 0x80000000u;
-            const unsigned b_high[2] = {right[j][part].high,
-                                        right[j][1 - part].high ^ (part == 1 ? sign : 0)};
-            const unsigned b_low[2] = {right[j][part].low,
-                                       right[j][1 - part].low ^ (part == 1 ? sign : 0)};
-            float product[4] = {};
-            add_product(product, high, b_low);
-            add_product(product, low, b_high);
-            add_product(product, high, b_high);
 #pragma unroll
-            for (int v = 0; v < 4; ++v) sum_[part][i][j][v] += product[v];
+            for (int v = 0; v < 4; ++v)
+              sum_[part][i][j][v] = fma(product[j][v], scale[v / 2], sum_[part][i][j][v]);
           }
         }
       }
     }
   }
 
-  /// f(row, column, sum, sum of the next column), for even columns.
+  /// f(row, column, sums of four columns) for columns that are multiples of four.
   template <class F>
   __device__ void for_each(const F& f) const {
 #pragma unroll
     for (int i = 0; i < row_fragments; ++i) {
 #pragma unroll
-      for (int j = 0; j < column_fragments; ++j) {
+      for (int half = 0; half < 2; ++half) {
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const auto value = [&](int v) -> Out {
+        for (int j = 0; j < column_fragments; j += 2) {
+          Out value[4];
+#pragma unroll
+          for (int v = 0; v < 4; ++v) {
+            const int fragment = j + v / 2, element = 2 * half + v % 2;
             if constexpr (parts == 1)
-              return sum_[0][i][j][v];
+              value[v] = sum_[0][i][fragment][element];
             else
-              return {sum_[0][i][j][v], sum_[1][i][j][v]};
-          };
-          f(first_row() + 16 * i + 8 * half, first_column() - g() + 8 * j + 2 * t(),
-            value(2 * half), value(2 * half + 1));
+              value[v] = {sum_[0][i][fragment][element], sum_[1][i][fragment][element]};
+          }
+          f(first_row() + 16 * i + 8 * half, first_column() + 8 * j + 4 * t(), value);
         }
       }
     }
@@ -90,18 +154,31 @@ class SplitSums {
   static __device__ int t() {
     return static_cast<int>(threadIdx.x) % 4;
   }
-  static __device__ int warp() {
-    return static_cast<int>(threadIdx.x) / 32;
-  }
   static __device__ int g() {
     return static_cast<int>(threadIdx.x) % 32 / 4;
   }
-  /// Of this lane's operands.
+  static __device__ int warp() {
+    return static_cast<int>(threadIdx.x) / 32;
+  }
   static __device__ int first_row() {
     return warp() % 2 * 16 * row_fragments + g();
   }
   static __device__ int first_column() {
-    return warp() / 2 * 8 * column_fragments + g();
+    return warp() / 2 * 8 * column_fragments;
+  }
+  /// Column g of fragment j: two fragments share 16 columns, so that a lane has the sums of four in a row.
+  static __device__ int operand_column(int j) {
+    return first_column() + j / 2 * 16 + g() / 2 * 4 + j % 2 * 2 + g() % 2;
+  }
+
+  struct Operand {
+    unsigned bits[2];
+  };
+  /// (b.re, b.im) for Re conj(a) b = a.re b.re + a.im b.im; (b.im, -b.re) for Im conj(a) b.
+  static __device__ Operand turned(int part, const unsigned (&b)[2]) {
+    if (part == 0) return {{b[0], b[1]}};
+    constexpr unsigned sign = 0x80000000u;
+    return {{__funnelshift_l(b[0], b[0], 16) ^ sign, __funnelshift_l(b[1], b[1], 16) ^ sign}};
   }
 
   float sum_[parts][row_fragments][column_fragments][4] = {};
