@@ -39,8 +39,10 @@ struct Tables {
   float rates[threads / 32];
 };
 struct Transforms {
-  Seeds::Pair twiddle[rows][(Seeds::each + 2) / 2];  // w_L^(k1 l2) for l2 < 8, and multiples of 8
-  C root[points];                                    // w_128^j
+  // w_L^(k1 l2) for l2 < 8, and for multiples of 8
+  C low[rows][seed_width], high[rows][points / seed_width];
+  float scale[2][points];
+  C root[points];  // w_128^j
   C value[rows][points + 1];
 };
 template <int buffers>
@@ -89,7 +91,7 @@ __device__ Exponential sequence(Complex<double> u) {
 /// The largest rate of all poles, in every thread.
 __device__ float largest_rate(const RootSumsProblem<C>& m, index_t b,
                               float (&scratch)[threads / 32]) {
-  float rate = -300;
+  float rate = -Exponential::limit;
   for (index_t n = threadIdx.x; n < m.count; n += threads)
     rate = fmax(rate, sequence(m.half_step(b, n)).rate());
   rate = warp_max(rate);
@@ -139,34 +141,36 @@ __global__ void __launch_bounds__(threads, 2) split(const __grid_constant__ Root
         }
         __syncthreads();
         const auto seed = [&](int chunk) {
-#pragma unroll 1
-          for (int at = own; at < Seeds::count; at += threads) {
-            const Seeds::Place place(at);
-            const int pole = chunk * pole_chunk + place.of_chunk();
-            float shift = scales.of_seed(place.lag());
-            if (!place.is_high()) shift -= static_cast<float>(Sums::right_exponent);
-            t.seeds[chunk % buffers][place] =
-                pole < poles ? t.sequence[pole](place.lag(), Exponential::Start(), shift) : C(0);
+          Seeds& seeds = t.seeds[chunk % buffers];
+          const int pole = static_cast<int>(threadIdx.x % pole_chunk),
+                    number = static_cast<int>(threadIdx.x / pole_chunk);
+          const bool exists = chunk * pole_chunk + pole < poles;
+          const Exponential terms = t.sequence[exists ? chunk * pole_chunk + pole : 0];
+          const auto existing = [&](C term) { return exists ? term : C(0); };
+          if (number < Seeds::lows) {
+            const int shift = scales.of_seed(number) - Sums::Right::exponent;
+            seeds.put_low(number, pole, existing(terms(number, shift)));
           }
+          const int lag = number * seed_width;
+          seeds.put_high(number, pole, existing(terms(lag, scales.of_seed(lag))));
         };
         const auto tabulate = [&](int chunk) {
-          C g[pole_steps][2];
-          const int row = own / 4;
-          const Complex<double> root = t.root[row];
+          const auto g = [&](int pole, int row) -> C {
+            if (pole >= poles) return 0;
+            const Complex<double> z = t.power[pole], root = t.root[row];
+            const Complex<double> gap(fma(-z.re, root.re, fma(z.im, root.im, 1.)),
+                                      -fma(z.re, root.im, z.im * root.re));
+            return conjugate(t.weight[pole] * inverse(narrowed<C>(gap)));
+          };
+          fill<Sums>(t.tables[chunk % buffers].left,
+                     [&](int step, int pair, int row, C(&top)[2], C(&bottom)[2]) {
 #pragma unroll
-          for (int step = 0; step < pole_steps; ++step) {
-#pragma unroll
-            for (int p = 0; p < 2; ++p) {
-              const int pole = chunk * pole_chunk + step * pole_step + 2 * Sums::pair() + p;
-              g[step][p] = 0;
-              if (pole >= poles) continue;
-              const Complex<double> z = t.power[pole];
-              const Complex<double> gap(fma(-z.re, root.re, fma(z.im, root.im, 1.)),
-                                        -fma(z.re, root.im, z.im * root.re));
-              g[step][p] = conjugate(t.weight[pole] * inverse(narrowed<C>(gap)));
-            }
-          }
-          t.tables[chunk % buffers].left.put(row, g);
+                       for (int p = 0; p < 2; ++p) {
+                         const int pole = chunk * pole_chunk + step * pole_step + 2 * pair + p;
+                         top[p] = g(pole, row);
+                         bottom[p] = g(pole, row + 8);
+                       }
+                     });
           fill(t.tables[chunk % buffers].right, t.seeds[chunk % buffers]);
         };
         const int chunks =
@@ -177,24 +181,33 @@ __global__ void __launch_bounds__(threads, 2) split(const __grid_constant__ Root
     }
 
     Transforms& t = memory.transforms;
-    // Below 2^64 / 2 the product l2 k1 2^64 / L is off by.
+    // L is no more than 2^32 here: k1 l2 turns of it are off by less than 2^-32.
     const unsigned long long turn = ~0ull / static_cast<unsigned long long>(m.length) + 1;
-    for (int at = own; at < rows * Seeds::each; at += threads) {
-      const int row = at % rows, s = at / rows;
-      const index_t l2 = s < Seeds::low ? s : (s - Seeds::low) * Seeds::low;
-      const auto k1 = static_cast<unsigned long long>((first_row + row) % coarse);
-      C* const twiddle = &t.twiddle[row][0].first;
-      twiddle[s] = conjugate(unit_at(static_cast<unsigned long long>(l2) * k1 * turn));
+    const auto backward = [&](unsigned long long phase) {
+      return conjugate(unit_at(Exponential::no_phase + phase));
+    };
+    {
+      const int row = own % rows;
+      const unsigned long long step =
+          turn * static_cast<unsigned long long>((first_row + row) % coarse);
+      constexpr int each = threads / rows;
+      for (int s = own / rows; s < seed_width; s += each) t.low[row][s] = backward(step * s);
+      for (int s = own / rows; s < points / seed_width; s += each)
+        t.high[row][s] = backward(step * s * seed_width);
     }
-    if (own < points) t.root[own] = conjugate(unit_at(static_cast<unsigned long long>(own) << 57));
+    if (own < points) {
+      t.root[own] = backward(static_cast<unsigned long long>(own) << 57);
+      const float2 scale = scales.of_column(own);
+      t.scale[0][own] = scale.x;
+      t.scale[1][own] = scale.y;
+    }
     __syncthreads();
     sums.for_each([&](int row, int at, const C(&sum)[4]) {
-      const C* const twiddle = &t.twiddle[row][0].first;
-      const C high = twiddle[Seeds::low + at / Seeds::low];
+      const C high = t.high[row][at / seed_width];
 #pragma unroll
       for (int v = 0; v < 4; ++v) {
-        const float2 scale = scales.of_column(at + v);
-        t.value[row][at + v] = scale.y * (scale.x * sum[v]) * (high * twiddle[at % Seeds::low + v]);
+        t.value[row][at + v] = t.scale[1][at + v] * (t.scale[0][at + v] * sum[v]) *
+                               (high * t.low[row][at % seed_width + v]);
       }
     });
     __syncthreads();

@@ -41,7 +41,7 @@ __device__ inline float2 floats(unsigned halves) {
 ///   b: (2 t ..., g), (2 t + 8 ..., g), two rows in each;
 ///   c, d: (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1).
 /// All 32 lanes take part. c may be d.
-__device__ inline void multiply_add(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2],
+__device__ inline void multiply_add(float (&d)[4], const uint4& a, const uint2& b,
                                     const float (&c)[4]) {
 #if defined(STRUCTMAT_CUDA_EMULATION)
   // The warp's operands, in memory that all its lanes see.
@@ -52,8 +52,12 @@ __device__ inline void multiply_add(float (&d)[4], const unsigned (&a)[4], const
     const float2 values = floats(pair);
     at[0] = values.x, at[1] = values.y;
   };
-  for (int v = 0; v < 4; ++v) keep(&rows[warp][g + v % 2 * 8][2 * t + v / 2 * 8], a[v]);
-  for (int v = 0; v < 2; ++v) keep(&columns[warp][g][2 * t + v * 8], b[v]);
+  keep(&rows[warp][g][2 * t], a.x);
+  keep(&rows[warp][g + 8][2 * t], a.y);
+  keep(&rows[warp][g][2 * t + 8], a.z);
+  keep(&rows[warp][g + 8][2 * t + 8], a.w);
+  keep(&columns[warp][g][2 * t], b.x);
+  keep(&columns[warp][g][2 * t + 8], b.y);
   __syncwarp();
   for (int v = 0; v < 4; ++v) {
     double sum = c[v];
@@ -64,11 +68,13 @@ __device__ inline void multiply_add(float (&d)[4], const unsigned (&a)[4], const
   }
   __syncwarp();
 #else
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+  // Volatile: in the order of the program, in which neighbours do not wait for each other.
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
       : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]),
-        "f"(c[2]), "f"(c[3]));
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b.x), "r"(b.y), "f"(c[0]), "f"(c[1]), "f"(c[2]),
+        "f"(c[3]));
 #endif
 }
 

@@ -7,10 +7,9 @@
 
 namespace structmat::gpu {
 
-/// exp(2 pi i phase / 2^64)
-__device__ inline Complex<float> unit_at(unsigned long long phase) {
+/// exp(2 pi i (phase / 2^64 - 1 / 8))
+__device__ inline Complex<float> unit_at(unsigned long long shifted) {
   // A quarter turn and x pi / 4, |x| <= 1.
-  const unsigned long long shifted = phase + (1ull << 61);
   const auto quarter = static_cast<unsigned>(shifted >> 62);
   const auto rest = static_cast<int>(static_cast<unsigned>(shifted >> 30) ^ 0x80000000u);
   const float x = static_cast<float>(rest) * 0x1p-31f, square = x * x;
@@ -32,12 +31,20 @@ __device__ inline Complex<float> unit_at(unsigned long long phase) {
   return {with_sign(odd ? s : c, (quarter + 1) / 2 % 2), with_sign(odd ? c : s, quarter / 2)};
 }
 
+/// 2^k, -126 <= k <= 127.
+__device__ inline float power_of_two(int k) {
+  return __int_as_float((127 + k) << 23);
+}
+
 class Exponential {
  public:
+  /// The phase of exp(0), by an eighth of a turn further on, as unit_at wants it.
+  static constexpr unsigned long long no_phase = 1ull << 61;
   /// Where a table begins: exp(l0 a).
   struct Start {
-    unsigned long long phase = 0;  ///< in units of 2^-64 turns
-    float whole = 0, rest = 0;     ///< the exponent of 2
+    unsigned long long phase;  ///< in units of 2^-64 turns, from no_phase on
+    int whole;                 ///< the exponent of 2
+    float rest;
   };
 
   Exponential() = default;
@@ -46,7 +53,6 @@ class Exponential {
   __device__ Exponential(double rate, double angle) {
     constexpr double log2_e = 1.4426950408889634;
     // Beyond the range of float at l = 1 already. A phase that is no number makes terms none.
-    constexpr double limit = 300;
     rate *= log2_e;
     rate_ = rate < -limit ? -limit : rate > limit ? limit : rate;
     if (!isfinite(angle)) rate_ = NAN;
@@ -55,42 +61,51 @@ class Exponential {
     low_ = static_cast<float>(rate_ - double(high_));
   }
 
-  /// Re a / log 2, rounded.
+  static constexpr double limit = 200;
+  /// Re a / log 2, rounded, between -limit and limit.
   __device__ float rate() const { return high_; }
 
   __device__ Start start(index_t l) const {
-    if (l == 0) return {};
+    if (l == 0) return {no_phase, 0, 0};
     const double exponent = static_cast<double>(l) * rate_;
     // Comparisons, not fmin: NaN stays.
-    constexpr double limit = 4096;
-    const double bounded = exponent < -limit ? -limit : exponent > limit ? limit : exponent;
-    const double whole = rint(bounded);
-    return {turns_ * static_cast<unsigned long long>(l), static_cast<float>(whole),
+    constexpr double bound = 4096;
+    const double bounded = exponent < -bound ? -bound : exponent > bound ? bound : exponent;
+    const double whole = isnan(bounded) ? 0 : rint(bounded);
+    return {no_phase + turns_ * static_cast<unsigned long long>(l), static_cast<int>(whole),
             static_cast<float>(bounded - whole)};
   }
 
-  /// exp((l0 + l) a) 2^-shift, 0 <= l < 2^24, with a whole shift.
-  __device__ Complex<float> operator()(int l, const Start& start, float shift) const {
-    const auto count = static_cast<float>(l);
-    // At l = 0 what is no number does not count.
-    const float high = l == 0 ? 0 : count * high_;
-    const float low = l == 0 ? 0 : fma(count, low_, fma(count, high_, -high));
-    const float whole = rint(high + start.rest), rest = (high - whole) + (low + start.rest);
-    const float2 scale = factors_of_two(whole + start.whole - shift);
-    const float modulus = exp2_near_zero(rest) * scale.x * scale.y;
-    const Complex<float> direction =
-        unit_at(start.phase + turns_ * static_cast<unsigned long long>(l));
-    return modulus * direction;
+  /// exp((l0 + l) a), l < 2^14.
+  __device__ Complex<float> operator()(unsigned l, const Start& start) const {
+    const Modulus m(*this, l, start.rest);
+    const int exponent = min(max(m.whole + start.whole, -252), 254), half = exponent >> 1;
+    return (m.rest * power_of_two(half) * power_of_two(exponent - half)) *
+           unit_at(start.phase + turns_ * l);
   }
-
-  /// 2^e as the product of two numbers, e whole or NaN.
-  static __device__ float2 factors_of_two(float e) {
-    const int exponent = static_cast<int>(fmin(fmax(e, -252.f), 254.f)), half = exponent >> 1;
-    const auto scale = [](int k) { return __int_as_float((127 + k) << 23); };
-    return {scale(half), scale(exponent - half)};
+  /// exp(l a) 2^-shift, l < 2^14, below 2^100; what is below 2^-100 may be anything below that.
+  __device__ Complex<float> operator()(unsigned l, int shift) const {
+    const Modulus m(*this, l, 0);
+    return (m.rest * power_of_two(max(m.whole - shift, -100))) * unit_at(no_phase + turns_ * l);
   }
 
  private:
+  /// |exp(l a)| 2^x as 2^whole rest.
+  struct Modulus {
+    int whole;
+    float rest;
+    __device__ Modulus(const Exponential& e, unsigned l, float x) {
+      const auto count = static_cast<float>(static_cast<int>(l));
+      // At l = 0 what is no number does not count.
+      const float high = l == 0 ? 0 : count * e.high_;
+      const float low = l == 0 ? 0 : fma(count, e.low_, fma(count, e.high_, -high));
+      // Numbers around 1.5 2^23 are whole, and have them in their last bits.
+      constexpr float around = 0x1.8p23f;
+      const float rounded = (high + x) + around;
+      whole = __float_as_int(rounded) - __float_as_int(around);
+      rest = exp2_near_zero((high - (rounded - around)) + (low + x));
+    }
+  };
   /// 2^x, |x| <= 0.6.
   static __device__ float exp2_near_zero(float x) {
     float p = 0.000154531634f;
@@ -101,6 +116,7 @@ class Exponential {
     p = fma(p, x, 0.693147182f);
     return fma(p, x, 1.f);
   }
+
   double rate_;
   unsigned long long turns_;
   float high_, low_;

@@ -10,34 +10,22 @@ namespace structmat::gpu {
 /// Terms of a chunk of poles at 8 and 16 multiples of a step and of eight steps, whose products are the
 /// terms at the first 128 multiples.
 struct Seeds {
-  static constexpr int low = seed_width, high = 128 / seed_width, each = low + high;
-  static constexpr int count = pole_chunk * each;
-  Complex<float> at[pole_steps][each][pole_step];
+  static constexpr int lows = seed_width, highs = 128 / seed_width;
 
-  /// What entry < count belongs to.
-  struct Place {
-    int step, seed, pole;
-    __device__ explicit Place(int entry)
-        : step(entry / (each * pole_step)),
-          seed(entry / pole_step % each),
-          pole(entry % pole_step) {}
-    __device__ int of_chunk() const { return step * pole_step + pole; }
-    __device__ bool is_high() const { return seed >= low; }
-    /// In steps.
-    __device__ int lag() const { return is_high() ? (seed - low) * seed_width : seed; }
-  };
-  __device__ Complex<float>& operator[](const Place& p) { return at[p.step][p.seed][p.pole]; }
-
-  /// The terms of two poles.
+  /// Numbers of two poles.
   struct alignas(2 * sizeof(Complex<float>)) Pair {
-    Complex<float> first, second;
+    Complex<float> pole[2];
     friend __device__ Pair operator*(const Pair& a, const Pair& b) {
-      return {a.first * b.first, a.second * b.second};
+      return {{a.pole[0] * b.pole[0], a.pole[1] * b.pole[1]}};
     }
   };
-  __device__ Pair term(int step, int lag, int pair) const {
-    const auto seed = [&](int s) { return *reinterpret_cast<const Pair*>(&at[step][s][2 * pair]); };
-    return seed(low + lag / seed_width) * seed(lag % seed_width);
+  Pair low[pole_steps][lows][pole_step / 2], high[pole_steps][highs][pole_step / 2];
+
+  __device__ void put_low(int seed, int pole, Complex<float> term) {
+    low[pole / pole_step][seed][pole % pole_step / 2].pole[pole % 2] = term;
+  }
+  __device__ void put_high(int seed, int pole, Complex<float> term) {
+    high[pole / pole_step][seed][pole % pole_step / 2].pole[pole % 2] = term;
   }
 };
 
@@ -48,12 +36,17 @@ class ColumnScales {
   /// rate: the largest Re a / log 2.
   __device__ explicit ColumnScales(float rate) : rate_(rate) {}
   /// Of a seed, as the exponent of two.
-  __device__ float of_seed(int lag) const { return floor(static_cast<float>(lag) * rate_); }
-  /// Of a column, as two factors.
-  __device__ float2 of_column(int lag) const {
-    return Exponential::factors_of_two(of_seed(lag % seed_width) +
-                                       of_seed(lag / seed_width * seed_width));
+  __device__ int of_seed(int lag) const {
+    return static_cast<int>(floor(static_cast<float>(lag) * rate_));
   }
+  /// Of a column: a factor, and another one that most often is 1.
+  __device__ float2 of_column(int lag) const {
+    const int exponent = of_seed(lag % seed_width) + of_seed(lag / seed_width * seed_width);
+    const int first = min(max(exponent, -100), 100), second = min(max(exponent - first, -126), 127);
+    return {power_of_two(first), power_of_two(second)};
+  }
+  /// Are all second factors 1?
+  __device__ bool moderate() const { return fabs(rate_) * 128 < 100; }
 
  private:
   float rate_;
@@ -62,16 +55,34 @@ class ColumnScales {
 /// The right table of terms 0 ... 127.
 template <class Right>
 __device__ void fill(Right& table, const Seeds& seeds) {
-  const int own = static_cast<int>(threadIdx.x), pair = own % Right::pairs;
-  constexpr int at_once = 256 / Right::pairs;
+  constexpr int pairs = pole_step / 2;
+  const int pair = static_cast<int>(threadIdx.x % pairs),
+            own = static_cast<int>(threadIdx.x / pairs);
+  constexpr int at_once = 256 / pairs;
 #pragma unroll
   for (int step = 0; step < pole_steps; ++step) {
+    const Seeds::Pair low = seeds.low[step][own % seed_width][pair];
 #pragma unroll
     for (int first = 0; first < 128; first += at_once) {
-      const int lag = first + own / Right::pairs;
-      const auto [a, b] = seeds.term(step, lag, pair);
-      table.at[step][lag][pair] = PolePair(a, b);
+      const Seeds::Pair term = low * seeds.high[step][(first + own) / seed_width][pair];
+      table.at[step][first + own][pair] = PolePair(term.pole[0], term.pole[1]);
     }
+  }
+}
+
+/// The left table: make(step, pair of poles, row, terms of the poles in it and 8 rows on).
+template <class Sums, class Make>
+__device__ void fill(typename Sums::Left& table, const Make& make) {
+  using Left = typename Sums::Left;
+  const int pair = static_cast<int>(threadIdx.x % Sums::pairs),
+            own = static_cast<int>(threadIdx.x / Sums::pairs);
+  constexpr int at_once = Sums::threads / Sums::pairs;
+#pragma unroll
+  for (int first = 0; first < pole_steps * Left::row_pairs; first += at_once) {
+    const int step = (first + own) / Left::row_pairs, row_pair = (first + own) % Left::row_pairs;
+    Complex<float> top[2], bottom[2];
+    make(step, pair, Left::row(row_pair), top, bottom);
+    table.put(step, row_pair, pair, top, bottom);
   }
 }
 

@@ -32,7 +32,7 @@ struct Memory {
   Exponential sequence[group];
   Exponential::Start start[group];
   C weight[group];
-  float2 scale[row_lags];
+  float scale[2][row_lags];
   float rates[threads / 32];
 };
 
@@ -51,7 +51,7 @@ __device__ Exponential sequence(const OverPoles<C, Out>& m, index_t b, index_t n
 template <class Out>
 __device__ float largest_rate(const OverPoles<C, Out>& m, index_t b,
                               float (&scratch)[threads / 32]) {
-  float rate = -300;
+  float rate = -Exponential::limit;
   for (index_t n = threadIdx.x; n < m.z.count; n += threads)
     rate = fmax(rate, sequence(m, b, n).rate());
   rate = warp_max(rate);
@@ -61,49 +61,46 @@ __device__ float largest_rate(const OverPoles<C, Out>& m, index_t b,
   return rate;
 }
 
-/// Seeds of `poles` poles from the given one of the group on.
+/// Seeds of a chunk: a thread has a pole and a sixteenth of its seeds.
 template <class Out, int buffers>
-__device__ void make_seeds(Memory<Out, buffers>& memory, int buffer, int first, index_t poles,
+__device__ void make_seeds(Memory<Out, buffers>& memory, int chunk, index_t poles,
                            const ColumnScales& scales) {
-  auto& seeds = memory.seeds[buffer];
-#pragma unroll 1
-  for (int entry = static_cast<int>(threadIdx.x); entry < 2 * Seeds::count; entry += threads) {
-    const bool coarse = entry >= Seeds::count;
-    const Seeds::Place place(entry % Seeds::count);
-    const int pole = first + place.of_chunk();
-    C term(0);
-    if (pole < poles) {
-      const bool begins = coarse && place.is_high();
-      float shift = 0;
-      if (!coarse) {
-        shift = scales.of_seed(place.lag());
-        if (!place.is_high()) shift -= static_cast<float>(SplitSums<Out>::right_exponent);
-      }
-      term = memory.sequence[pole](place.lag() * (coarse ? row_lags : 1),
-                                   begins ? memory.start[pole] : Exponential::Start(), shift);
-      if (begins) term *= memory.weight[pole];
-      // SplitSums takes the conjugate of the left table.
-      if (coarse) term = conjugate(term);
-    }
-    (coarse ? seeds.coarse : seeds.fine)[place] = term;
+  auto& seeds = memory.seeds[chunk % buffers];
+  const int pole = static_cast<int>(threadIdx.x % pole_chunk),
+            seed = static_cast<int>(threadIdx.x / pole_chunk);
+  static_assert(threads / pole_chunk == Seeds::highs && Seeds::highs == 2 * Seeds::lows);
+  const bool exists = chunk * pole_chunk + pole < poles;
+  const int at = exists ? chunk * pole_chunk + pole : 0;
+  const Exponential terms = memory.sequence[at];
+  const auto existing = [&](C term) { return exists ? term : C(0); };
+  const int low = seed % Seeds::lows, high = seed * seed_width;
+  // SplitSums takes the conjugate of the left table.
+  if (seed < Seeds::lows) {
+    const int shift = scales.of_seed(low) - SplitSums<Out>::Right::exponent;
+    seeds.fine.put_low(low, pole, existing(terms(low, shift)));
+  } else {
+    const C term = terms(low * row_lags, {Exponential::no_phase, 0, 0});
+    seeds.coarse.put_low(low, pole, existing(conjugate(term)));
   }
+  seeds.fine.put_high(seed, pole, existing(terms(high, scales.of_seed(high))));
+  const C term = terms(high * row_lags, memory.start[at]) * memory.weight[at];
+  seeds.coarse.put_high(seed, pole, existing(conjugate(term)));
 }
 
 template <class Out, int buffers>
-__device__ void make_tables(Memory<Out, buffers>& memory, int buffer) {
-  using Sums = SplitSums<Out>;
-  auto& tables = memory.tables[buffer];
-  const auto& seeds = memory.seeds[buffer];
+__device__ void make_tables(Memory<Out, buffers>& memory, int chunk) {
+  const auto& seeds = memory.seeds[chunk % buffers];
+  auto& tables = memory.tables[chunk % buffers];
+  fill<SplitSums<Out>>(tables.left, [&](int step, int pair, int row, C(&top)[2], C(&bottom)[2]) {
+    const Seeds::Pair* const high = &seeds.coarse.high[step][row / seed_width][pair];
+    const Seeds::Pair low = seeds.coarse.low[step][row % seed_width][pair];
+    const Seeds::Pair first = low * high[0], second = low * high[SplitSums<Out>::pairs];
 #pragma unroll
-  for (int row = static_cast<int>(threadIdx.x) / 4; row < Sums::rows; row += threads / 4) {
-    C values[pole_steps][2];
-#pragma unroll
-    for (int step = 0; step < pole_steps; ++step) {
-      const auto [a, b] = seeds.coarse.term(step, row, Sums::pair());
-      values[step][0] = a, values[step][1] = b;
+    for (int pole = 0; pole < 2; ++pole) {
+      top[pole] = first.pole[pole];
+      bottom[pole] = second.pole[pole];
     }
-    tables.left.put(row, values);
-  }
+  });
   fill(tables.right, seeds.fine);
 }
 
@@ -129,7 +126,11 @@ __global__ void __launch_bounds__(threads, 2)
     const index_t column = unit / tiles(m) % m.columns, b = unit / tiles(m) / m.columns;
     const index_t row = unit % tiles(m) * Sums::rows;
     const ColumnScales scales(largest_rate(m, b, memory.rates));
-    if (own < row_lags) memory.scale[own] = scales.of_column(own);
+    if (own < row_lags) {
+      const float2 scale = scales.of_column(own);
+      memory.scale[0][own] = scale.x;
+      memory.scale[1][own] = scale.y;
+    }
     Sums sums;
     for (index_t first = 0; first < m.z.count; first += group) {
       const index_t poles = m.z.count - first;
@@ -143,30 +144,29 @@ __global__ void __launch_bounds__(threads, 2)
       const int chunks =
           static_cast<int>((min(poles, index_t{group}) + pole_chunk - 1) / pole_chunk);
       add_chunks<variant>(
-          sums, memory.tables, chunks,
-          [&](int chunk) {
-            make_seeds(memory, chunk % buffers, chunk * pole_chunk, poles, scales);
-          },
-          [&](int chunk) { make_tables(memory, chunk % buffers); });
+          sums, memory.tables, chunks, [&](int chunk) { make_seeds(memory, chunk, poles, scales); },
+          [&](int chunk) { make_tables(memory, chunk); });
     }
-    sums.for_each([&](int r, int at, const Out(&sum)[4]) {
-      Out value[4];
+    Out* const result = &m.y(b, row * row_lags, column);
+    const index_t lags = m.z.lags - row * row_lags;
+    if (wide && lags >= Sums::rows * row_lags && scales.moderate()) {
+      sums.for_each([&](int r, int at, const Out(&sum)[4]) {
+        Out value[4];
 #pragma unroll
-      for (int v = 0; v < 4; ++v) {
-        const float2 scale = memory.scale[at + v];
-        value[v] = scale.y * (scale.x * sum[v]);
-      }
-      const index_t lag = (row + r) * row_lags + at;
-      Out* const result = &m.y(b, lag, column);
-      if (wide && lag + 3 < m.z.lags) {
-        store(result, value);
-        return;
-      }
+        for (int v = 0; v < 4; ++v) value[v] = memory.scale[0][at + v] * sum[v];
+        store(result + (r * row_lags + at), value);
+      });
+    } else {
+      sums.for_each([&](int r, int at, const Out(&sum)[4]) {
 #pragma unroll
-      for (int v = 0; v < 4; ++v) {
-        if (lag + v < m.z.lags) result[v * m.y.stride[1]] = value[v];
-      }
-    });
+        for (int v = 0; v < 4; ++v) {
+          const int lag = r * row_lags + at + v;
+          if (lag >= lags) continue;
+          result[lag * m.y.stride[1]] =
+              memory.scale[1][at + v] * (memory.scale[0][at + v] * sum[v]);
+        }
+      });
+    }
     __syncthreads();
   }
 }
