@@ -104,14 +104,14 @@ __device__ void make_tables(Memory<Out, buffers>& memory, int chunk) {
   fill(tables.right, seeds.fine);
 }
 
-/// To 16-byte boundaries.
-__device__ void store(float* to, const float (&a)[4]) {
-  *reinterpret_cast<float4*>(to) = {a[0], a[1], a[2], a[3]};
+/// To[at] ... to[at + 3] := a, with 16-byte boundaries; at: a multiple of 4.
+__device__ void store(float* to, unsigned at, const float (&a)[4]) {
+  reinterpret_cast<float4*>(to)[at / 4] = make_float4(a[0], a[1], a[2], a[3]);
 }
-__device__ void store(C* to, const C (&a)[4]) {
-  auto* const wide = reinterpret_cast<float4*>(to);
-  wide[0] = {a[0].re, a[0].im, a[1].re, a[1].im};
-  wide[1] = {a[2].re, a[2].im, a[3].re, a[3].im};
+__device__ void store(C* to, unsigned at, const C (&a)[4]) {
+  float4* const wide = reinterpret_cast<float4*>(to) + at / 2;
+  wide[0] = make_float4(a[0].re, a[0].im, a[1].re, a[1].im);
+  wide[1] = make_float4(a[2].re, a[2].im, a[3].re, a[3].im);
 }
 
 template <class Out, int variant>
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(threads, 2)
         Out value[4];
 #pragma unroll
         for (int v = 0; v < 4; ++v) value[v] = memory.scale[0][at + v] * sum[v];
-        store(result + (r * row_lags + at), value);
+        store(result, r * row_lags + at, value);
       });
     } else {
       sums.for_each([&](int r, int at, const Out(&sum)[4]) {
