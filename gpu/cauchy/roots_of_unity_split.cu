@@ -39,9 +39,8 @@ struct Tables {
   float rates[threads / 32];
 };
 struct Transforms {
-  // w_L^(k1 l2) for l2 < 8, and for multiples of 8
+  // w_L^(k1 l2) for l2 < 8, and for multiples of 8, with the scales of these columns.
   C low[rows][seed_width], high[rows][points / seed_width];
-  float scale[2][points];
   C root[points];  // w_128^j
   C value[rows][points + 1];
 };
@@ -88,19 +87,6 @@ __device__ Exponential sequence(Complex<double> u) {
   return Exponential(rate, atan2(2 * u.im, 1 - square(u)));
 }
 
-/// The largest rate of all poles, in every thread.
-__device__ float largest_rate(const RootSumsProblem<C>& m, index_t b,
-                              float (&scratch)[threads / 32]) {
-  float rate = -Exponential::limit;
-  for (index_t n = threadIdx.x; n < m.count; n += threads)
-    rate = fmax(rate, sequence(m.half_step(b, n)).rate());
-  rate = warp_max(rate);
-  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = rate;
-  __syncthreads();
-  for (const float other : scratch) rate = fmax(rate, other);
-  return rate;
-}
-
 /// 1 / a, not finite for zero and for what is close to the end of the range.
 __device__ C inverse(C a) {
   using cauchy::device::fast_reciprocal;
@@ -123,23 +109,33 @@ __global__ void __launch_bounds__(threads, 2) split(const __grid_constant__ Root
     ColumnScales scales(0);
     {
       Tables<buffers>& t = memory.tables;
-      scales = ColumnScales(largest_rate(m, b, t.rates));
+      const auto prepare = [&](index_t n) {
+        const Complex<double> u = m.half_step(b, n);
+        const Complex<double> inverse_gap = reciprocal(Complex<double>(1) - u);
+        t.sequence[own] = sequence(u);
+        t.power[own] = power((Complex<double>(1) + u) * inverse_gap, points);
+        t.weight[own] = narrowed<C>(double(m.dt(b)) * inverse_gap) * m.v(b, n, column);
+      };
+      float rate = -Exponential::limit;
+      if (own < group && own < m.count) {
+        prepare(own);
+        rate = fmax(rate, t.sequence[own].rate());
+      }
+      for (index_t n = group + own; n < m.count; n += threads)
+        rate = fmax(rate, sequence(m.half_step(b, n)).rate());
       if (own < rows) {
         double s, c;
         sincospi(-2 * static_cast<double>((first_row + own) % coarse) / static_cast<double>(coarse),
                  &s, &c);
         t.root[own] = {c, s};
       }
+      scales = ColumnScales(block_max(rate, t.rates));
       for (index_t first = 0; first < m.count; first += group) {
         const index_t poles = m.count - first;
-        if (own < group && own < poles) {
-          const Complex<double> u = m.half_step(b, first + own);
-          const Complex<double> inverse = reciprocal(Complex<double>(1) - u);
-          t.sequence[own] = sequence(u);
-          t.power[own] = power((Complex<double>(1) + u) * inverse, points);
-          t.weight[own] = narrowed<C>(double(m.dt(b)) * inverse) * m.v(b, first + own, column);
+        if (first > 0) {
+          if (own < group && own < poles) prepare(first + own);
+          __syncthreads();
         }
-        __syncthreads();
         const auto seed = [&](int chunk) {
           Seeds& seeds = t.seeds[chunk % buffers];
           const int pole = static_cast<int>(threadIdx.x % pole_chunk),
@@ -190,24 +186,22 @@ __global__ void __launch_bounds__(threads, 2) split(const __grid_constant__ Root
       const int row = own % rows;
       const unsigned long long step =
           turn * static_cast<unsigned long long>((first_row + row) % coarse);
+      const auto twiddle = [&](int l2) {
+        const int exponent = min(max(scales.of_seed(l2), -126), 127);
+        return power_of_two(exponent) * backward(step * static_cast<unsigned long long>(l2));
+      };
       constexpr int each = threads / rows;
-      for (int s = own / rows; s < seed_width; s += each) t.low[row][s] = backward(step * s);
+      for (int s = own / rows; s < seed_width; s += each) t.low[row][s] = twiddle(s);
       for (int s = own / rows; s < points / seed_width; s += each)
-        t.high[row][s] = backward(step * s * seed_width);
+        t.high[row][s] = twiddle(s * seed_width);
     }
-    if (own < points) {
-      t.root[own] = backward(static_cast<unsigned long long>(own) << 57);
-      const float2 scale = scales.of_column(own);
-      t.scale[0][own] = scale.x;
-      t.scale[1][own] = scale.y;
-    }
+    if (own < points) t.root[own] = backward(static_cast<unsigned long long>(own) << 57);
     __syncthreads();
     sums.for_each([&](int row, int at, const C(&sum)[4]) {
       const C high = t.high[row][at / seed_width];
 #pragma unroll
       for (int v = 0; v < 4; ++v) {
-        t.value[row][at + v] = t.scale[1][at + v] * (t.scale[0][at + v] * sum[v]) *
-                               (high * t.low[row][at % seed_width + v]);
+        t.value[row][at + v] = sum[v] * (high * t.low[row][at % seed_width + v]);
       }
     });
     __syncthreads();
@@ -229,9 +223,11 @@ __global__ void __launch_bounds__(threads, 2) split(const __grid_constant__ Root
       for (int low = 0; low < 16; ++low) x[low] = t.value[row][16 * c + low];
       transform(x);
       if (first_row + row >= coarse) continue;
+      C* result = &m.y(b, first_row + row + coarse * c, column);
 #pragma unroll
       for (int d = 0; d < 16; ++d) {
-        m.y(b, first_row + row + coarse * (c + 8 * d), column) = x[reversed<16>(d)];
+        *result = x[reversed<16>(d)];
+        result += 8 * coarse * m.y.stride[1];
       }
     }
     __syncthreads();

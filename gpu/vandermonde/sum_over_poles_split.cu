@@ -47,20 +47,6 @@ __device__ Exponential sequence(const OverPoles<C, Out>& m, index_t b, index_t n
   return Exponential(conjugate_if(m.z.conjugated, m.z.nodes(b, n)));
 }
 
-/// The largest rate of all poles, in every thread.
-template <class Out>
-__device__ float largest_rate(const OverPoles<C, Out>& m, index_t b,
-                              float (&scratch)[threads / 32]) {
-  float rate = -Exponential::limit;
-  for (index_t n = threadIdx.x; n < m.z.count; n += threads)
-    rate = fmax(rate, sequence(m, b, n).rate());
-  rate = warp_max(rate);
-  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = rate;
-  __syncthreads();
-  for (const float other : scratch) rate = fmax(rate, other);
-  return rate;
-}
-
 /// Seeds of a chunk: a thread has a pole and a sixteenth of its seeds.
 template <class Out, int buffers>
 __device__ void make_seeds(Memory<Out, buffers>& memory, int chunk, index_t poles,
@@ -125,7 +111,18 @@ __global__ void __launch_bounds__(threads, 2)
   for (index_t unit = blockIdx.x; unit < work; unit += gridDim.x) {
     const index_t column = unit / tiles(m) % m.columns, b = unit / tiles(m) / m.columns;
     const index_t row = unit % tiles(m) * Sums::rows;
-    const ColumnScales scales(largest_rate(m, b, memory.rates));
+    const auto prepare = [&](index_t n) {
+      const Exponential terms = sequence(m, b, n);
+      memory.sequence[own] = terms;
+      memory.start[own] = terms.start(row * row_lags);
+      memory.weight[own] = m.factor * m.x(b, n, column);
+      return terms.rate();
+    };
+    float rate = -Exponential::limit;
+    if (own < group && own < m.z.count) rate = fmax(rate, prepare(own));
+    for (index_t n = group + own; n < m.z.count; n += threads)
+      rate = fmax(rate, sequence(m, b, n).rate());
+    const ColumnScales scales(block_max(rate, memory.rates));
     if (own < row_lags) {
       const float2 scale = scales.of_column(own);
       memory.scale[0][own] = scale.x;
@@ -134,13 +131,10 @@ __global__ void __launch_bounds__(threads, 2)
     Sums sums;
     for (index_t first = 0; first < m.z.count; first += group) {
       const index_t poles = m.z.count - first;
-      if (own < group && own < poles) {
-        const Exponential terms = sequence(m, b, first + own);
-        memory.sequence[own] = terms;
-        memory.start[own] = terms.start(row * row_lags);
-        memory.weight[own] = m.factor * m.x(b, first + own, column);
+      if (first > 0) {
+        if (own < group && own < poles) prepare(first + own);
+        __syncthreads();
       }
-      __syncthreads();
       const int chunks =
           static_cast<int>((min(poles, index_t{group}) + pole_chunk - 1) / pole_chunk);
       add_chunks<variant>(
