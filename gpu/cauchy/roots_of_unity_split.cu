@@ -138,8 +138,9 @@ __global__ void __launch_bounds__(threads, 2) split(const __grid_constant__ Root
         }
         const auto seed = [&](int chunk) {
           Seeds& seeds = t.seeds[chunk % buffers];
-          const int pole = static_cast<int>(threadIdx.x % pole_chunk),
-                    number = static_cast<int>(threadIdx.x / pole_chunk);
+          const unsigned thread = thread_again();
+          const int pole = static_cast<int>(thread % pole_chunk),
+                    number = static_cast<int>(thread / pole_chunk);
           const bool exists = chunk * pole_chunk + pole < poles;
           const Exponential terms = t.sequence[exists ? chunk * pole_chunk + pole : 0];
           const auto existing = [&](C term) { return exists ? term : C(0); };

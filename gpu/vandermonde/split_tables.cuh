@@ -56,8 +56,8 @@ class ColumnScales {
 template <class Right>
 __device__ void fill(Right& table, const Seeds& seeds) {
   constexpr int pairs = pole_step / 2;
-  const int pair = static_cast<int>(threadIdx.x % pairs),
-            own = static_cast<int>(threadIdx.x / pairs);
+  const unsigned thread = thread_again();
+  const int pair = static_cast<int>(thread % pairs), own = static_cast<int>(thread / pairs);
   constexpr int at_once = 256 / pairs;
 #pragma unroll
   for (int step = 0; step < pole_steps; ++step) {
@@ -74,8 +74,9 @@ __device__ void fill(Right& table, const Seeds& seeds) {
 template <class Sums, class Make>
 __device__ void fill(typename Sums::Left& table, const Make& make) {
   using Left = typename Sums::Left;
-  const int pair = static_cast<int>(threadIdx.x % Sums::pairs),
-            own = static_cast<int>(threadIdx.x / Sums::pairs);
+  const unsigned thread = thread_again();
+  const int pair = static_cast<int>(thread % Sums::pairs),
+            own = static_cast<int>(thread / Sums::pairs);
   constexpr int at_once = Sums::threads / Sums::pairs;
 #pragma unroll
   for (int first = 0; first < pole_steps * Left::row_pairs; first += at_once) {

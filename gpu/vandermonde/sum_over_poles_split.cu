@@ -52,8 +52,8 @@ template <class Out, int buffers>
 __device__ void make_seeds(Memory<Out, buffers>& memory, int chunk, index_t poles,
                            const ColumnScales& scales) {
   auto& seeds = memory.seeds[chunk % buffers];
-  const int pole = static_cast<int>(threadIdx.x % pole_chunk),
-            seed = static_cast<int>(threadIdx.x / pole_chunk);
+  const unsigned thread = thread_again();
+  const int pole = static_cast<int>(thread % pole_chunk), seed = static_cast<int>(thread / pole_chunk);
   static_assert(threads / pole_chunk == Seeds::highs && Seeds::highs == 2 * Seeds::lows);
   const bool exists = chunk * pole_chunk + pole < poles;
   const int at = exists ? chunk * pole_chunk + pole : 0;
