@@ -13,8 +13,6 @@
 #include "core/shared.cuh"
 #include "vandermonde/split_tables.cuh"
 
-#include <cstdlib>
-
 namespace structmat::gpu {
 namespace {
 
@@ -25,29 +23,30 @@ constexpr int threads = Sums::threads, rows = Sums::rows, points = Sums::columns
 constexpr int group = 64;  // poles that are prepared together
 static_assert(4 * rows == threads && points == 128);
 
-template <int buffers>
-struct Tables {
-  struct {
-    Sums::Left left;
-    Sums::Right right;
-  } tables[buffers];
-  Seeds seeds[buffers];
-  Complex<double> power[group];  // zeta^128
-  Complex<double> root[rows];    // w_L1^k1
+struct Poles {
   Exponential sequence[group];   // zeta^l
+  Complex<double> power[group];  // zeta^128
   C weight[group];               // v'
   float rates[threads / 32];
 };
+struct Tables {
+  Sums::Left left;
+  Sums::Right right;
+  Seeds seeds;
+  Complex<double> root[rows];  // w_L1^k1
+};
 struct Transforms {
   // w_L^(k1 l2) for l2 < 8, and for multiples of 8, with the scales of these columns.
-  C low[rows][seed_width], high[rows][points / seed_width];
+  C low[rows][seed_width + 1], high[rows][points / seed_width + 1];
   C root[points];  // w_128^j
   C value[rows][points + 1];
 };
-template <int buffers>
-union Memory {
-  Tables<buffers> tables;
-  Transforms transforms;
+struct Memory {
+  Poles poles;
+  union {
+    Tables tables;
+    Transforms transforms;
+  };
 };
 
 /// a exp(-2 pi i j / 16), j < 8 known to the compiler.
@@ -87,6 +86,47 @@ __device__ Exponential sequence(Complex<double> u) {
   return Exponential(rate, atan2(2 * u.im, 1 - square(u)));
 }
 
+/// Prepares the pole n.
+__device__ void prepare(const RootSumsProblem<C>& m, index_t b, index_t column, index_t n,
+                        Poles& poles) {
+  const int own = static_cast<int>(threadIdx.x);
+  const Complex<double> u = m.half_step(b, n);
+  const Complex<double> inverse_gap = reciprocal(Complex<double>(1) - u);
+  poles.sequence[own] = sequence(u);
+  poles.power[own] = power((Complex<double>(1) + u) * inverse_gap, points);
+  poles.weight[own] = narrowed<C>(double(m.dt(b)) * inverse_gap) * m.v(b, n, column);
+}
+
+/// Prepares the first group. Returns the largest rate of all poles, in every thread.
+__device__ float prepare(const RootSumsProblem<C>& m, index_t b, index_t column, Poles& poles) {
+  const int own = static_cast<int>(threadIdx.x);
+  float rate = -Exponential::limit;
+  if (own < group && own < m.count) {
+    prepare(m, b, column, own, poles);
+    rate = fmax(rate, poles.sequence[own].rate());
+  }
+  for (index_t n = group + own; n < m.count; n += threads)
+    rate = fmax(rate, sequence(m.half_step(b, n)).rate());
+  return block_max(rate, poles.rates);
+}
+
+/// Seeds of a chunk of a group with `count` poles: a thread has a pole and a sixteenth of its seeds.
+__device__ void make_seeds(const Poles& poles, int chunk, int count, const ColumnScales& scales,
+                           Seeds& seeds) {
+  const unsigned thread = thread_again();
+  const int pole = static_cast<int>(thread % pole_chunk),
+            number = static_cast<int>(thread / pole_chunk);
+  const bool exists = chunk * pole_chunk + pole < count;
+  const Exponential terms = poles.sequence[exists ? chunk * pole_chunk + pole : 0];
+  const auto existing = [&](C term) { return exists ? term : C(0); };
+  if (number < Seeds::lows) {
+    const int shift = scales.of_seed(number) - Sums::Right::exponent;
+    seeds.put_low(number, pole, existing(terms(number, shift)));
+  }
+  const int lag = number * seed_width;
+  seeds.put_high(number, pole, existing(terms(lag, scales.of_seed(lag))));
+}
+
 /// 1 / a, not finite for zero and for what is close to the end of the range.
 __device__ C inverse(C a) {
   using cauchy::device::fast_reciprocal;
@@ -95,169 +135,145 @@ __device__ C inverse(C a) {
   return r * fast_reciprocal(square(scaled)) * conjugate(scaled);
 }
 
-template <int variant>
-__global__ void __launch_bounds__(threads, 2) split(const __grid_constant__ RootSumsProblem<C> m) {
-  constexpr int buffers = variant == 0 ? 1 : 2;
-  auto& memory = *dynamic_shared<Memory<buffers>>();
-  const int own = static_cast<int>(threadIdx.x);
-  const index_t coarse = m.length / points;  // L1
-  const index_t tiles = (coarse + rows - 1) / rows, work = m.batch * m.columns * tiles;
-  for (index_t unit = blockIdx.x; unit < work; unit += gridDim.x) {
-    const index_t first_row = unit % tiles * rows, entry = unit / tiles;
-    const index_t column = entry % m.columns, b = entry / m.columns;
-    Sums sums;
-    ColumnScales scales(0);
-    {
-      Tables<buffers>& t = memory.tables;
-      const auto prepare = [&](index_t n) {
-        const Complex<double> u = m.half_step(b, n);
-        const Complex<double> inverse_gap = reciprocal(Complex<double>(1) - u);
-        t.sequence[own] = sequence(u);
-        t.power[own] = power((Complex<double>(1) + u) * inverse_gap, points);
-        t.weight[own] = narrowed<C>(double(m.dt(b)) * inverse_gap) * m.v(b, n, column);
-      };
-      float rate = -Exponential::limit;
-      if (own < group && own < m.count) {
-        prepare(own);
-        rate = fmax(rate, t.sequence[own].rate());
-      }
-      for (index_t n = group + own; n < m.count; n += threads)
-        rate = fmax(rate, sequence(m.half_step(b, n)).rate());
-      if (own < rows) {
-        double s, c;
-        sincospi(-2 * static_cast<double>((first_row + own) % coarse) / static_cast<double>(coarse),
-                 &s, &c);
-        t.root[own] = {c, s};
-      }
-      scales = ColumnScales(block_max(rate, t.rates));
-      for (index_t first = 0; first < m.count; first += group) {
-        const index_t poles = m.count - first;
-        if (first > 0) {
-          if (own < group && own < poles) prepare(first + own);
-          __syncthreads();
-        }
-        const auto seed = [&](int chunk) {
-          Seeds& seeds = t.seeds[chunk % buffers];
-          const unsigned thread = thread_again();
-          const int pole = static_cast<int>(thread % pole_chunk),
-                    number = static_cast<int>(thread / pole_chunk);
-          const bool exists = chunk * pole_chunk + pole < poles;
-          const Exponential terms = t.sequence[exists ? chunk * pole_chunk + pole : 0];
-          const auto existing = [&](C term) { return exists ? term : C(0); };
-          if (number < Seeds::lows) {
-            const int shift = scales.of_seed(number) - Sums::Right::exponent;
-            seeds.put_low(number, pole, existing(terms(number, shift)));
-          }
-          const int lag = number * seed_width;
-          seeds.put_high(number, pole, existing(terms(lag, scales.of_seed(lag))));
-        };
-        const auto tabulate = [&](int chunk) {
-          const auto g = [&](int pole, int row) -> C {
-            if (pole >= poles) return 0;
-            const Complex<double> z = t.power[pole], root = t.root[row];
-            const Complex<double> gap(fma(-z.re, root.re, fma(z.im, root.im, 1.)),
-                                      -fma(z.re, root.im, z.im * root.re));
-            return conjugate(t.weight[pole] * inverse(narrowed<C>(gap)));
-          };
-          fill<Sums>(t.tables[chunk % buffers].left,
-                     [&](int step, int pair, int row, C(&top)[2], C(&bottom)[2]) {
+/// conj(g) for a chunk of poles.
+__device__ void fill_left(const Poles& poles, int chunk, int count,
+                          const Complex<double> (&root)[rows], Sums::Left& left) {
+  const auto g = [&](int pole, int row) -> C {
+    if (pole >= count) return 0;
+    const Complex<double> z = poles.power[pole], w = root[row];
+    const Complex<double> gap(fma(-z.re, w.re, fma(z.im, w.im, 1.)), -fma(z.re, w.im, z.im * w.re));
+    return conjugate(poles.weight[pole] * inverse(narrowed<C>(gap)));
+  };
+  fill<Sums>(left, [&](int step, int pair, int row, C(&top)[2], C(&bottom)[2]) {
 #pragma unroll
-                       for (int p = 0; p < 2; ++p) {
-                         const int pole = chunk * pole_chunk + step * pole_step + 2 * pair + p;
-                         top[p] = g(pole, row);
-                         bottom[p] = g(pole, row + 8);
-                       }
-                     });
-          fill(t.tables[chunk % buffers].right, t.seeds[chunk % buffers]);
-        };
-        const int chunks =
-            static_cast<int>((min(poles, index_t{group}) + pole_chunk - 1) / pole_chunk);
-        add_chunks<variant>(sums, t.tables, chunks, seed, tabulate);
-      }
-      __syncthreads();
+    for (int p = 0; p < 2; ++p) {
+      const int pole = chunk * pole_chunk + step * pole_step + 2 * pair + p;
+      top[p] = g(pole, row);
+      bottom[p] = g(pole, row + 8);
     }
+  });
+}
 
-    Transforms& t = memory.transforms;
-    // L is no more than 2^32 here: k1 l2 turns of it are off by less than 2^-32.
-    const unsigned long long turn = ~0ull / static_cast<unsigned long long>(m.length) + 1;
-    const auto backward = [&](unsigned long long phase) {
-      return conjugate(unit_at(Exponential::no_phase + phase));
+/// Puts the sums, times w_L^(l2 k1) and the scales of columns, into shared memory.
+__device__ void put(const Sums& sums, const ColumnScales& scales, index_t first_row, index_t length,
+                    Transforms& t) {
+  const int own = static_cast<int>(threadIdx.x);
+  const auto backward = [&](unsigned long long phase) {
+    return conjugate(unit_at(Exponential::no_phase + phase));
+  };
+  {
+    constexpr int each = threads / rows;
+    const int row = own % rows;
+    // k1 l2 < L times a turn rounded to 2^-64.
+    const unsigned long long step =
+        (~0ull / static_cast<unsigned long long>(length) + 1) *
+        static_cast<unsigned long long>((first_row + row) % (length / points));
+    const auto twiddle = [&](int l2) {
+      const int exponent = min(max(scales.of_seed(l2), -126), 127);
+      return power_of_two(exponent) * backward(step * static_cast<unsigned long long>(l2));
     };
-    {
-      const int row = own % rows;
-      const unsigned long long step =
-          turn * static_cast<unsigned long long>((first_row + row) % coarse);
-      const auto twiddle = [&](int l2) {
-        const int exponent = min(max(scales.of_seed(l2), -126), 127);
-        return power_of_two(exponent) * backward(step * static_cast<unsigned long long>(l2));
-      };
-      constexpr int each = threads / rows;
-      for (int s = own / rows; s < seed_width; s += each) t.low[row][s] = twiddle(s);
-      for (int s = own / rows; s < points / seed_width; s += each)
-        t.high[row][s] = twiddle(s * seed_width);
+    for (int s = own / rows; s < seed_width; s += each) t.low[row][s] = twiddle(s);
+    for (int s = own / rows; s < points / seed_width; s += each)
+      t.high[row][s] = twiddle(s * seed_width);
+  }
+  if (own < points) t.root[own] = backward(static_cast<unsigned long long>(own) << 57);
+  __syncthreads();
+  sums.for_each([&](int row, int at, const C(&sum)[4]) {
+    const C high = t.high[row][at / seed_width];
+#pragma unroll
+    for (int v = 0; v < 4; ++v)
+      t.value[row][at + v] = sum[v] * (high * t.low[row][at % seed_width + v]);
+  });
+}
+
+/// Transforms of rows to y: l2 = 16 a + b, k2 = c + 8 d, first over a, times w_128^(b c), then over b.
+__device__ void transform_rows(Transforms& t, index_t coarse, index_t existing, C* y,
+                               index_t stride) {
+  const int own = static_cast<int>(threadIdx.x);
+  for (int task = own; task < rows * 16; task += threads) {
+    const int row = task % rows, b = task / rows;
+    C x[8];
+#pragma unroll
+    for (int a = 0; a < 8; ++a) x[a] = t.value[row][16 * a + b];
+    transform(x);
+#pragma unroll
+    for (int c = 0; c < 8; ++c) t.value[row][16 * c + b] = x[reversed<8>(c)] * t.root[b * c];
+  }
+  __syncthreads();
+  for (int task = own; task < rows * 8; task += threads) {
+    const int row = task % rows, c = task / rows;
+    C x[16];
+#pragma unroll
+    for (int b = 0; b < 16; ++b) x[b] = t.value[row][16 * c + b];
+    transform(x);
+    if (row >= existing) continue;
+    C* result = y + (row + coarse * c) * stride;
+#pragma unroll
+    for (int d = 0; d < 16; ++d) {
+      *result = x[reversed<16>(d)];
+      result += 8 * coarse * stride;
     }
-    if (own < points) t.root[own] = backward(static_cast<unsigned long long>(own) << 57);
-    __syncthreads();
-    sums.for_each([&](int row, int at, const C(&sum)[4]) {
-      const C high = t.high[row][at / seed_width];
-#pragma unroll
-      for (int v = 0; v < 4; ++v) {
-        t.value[row][at + v] = sum[v] * (high * t.low[row][at % seed_width + v]);
-      }
-    });
-    __syncthreads();
-    // l2 = 16 a + b, k2 = c + 8 d: transforms over a, times w_128^(b c), then over b.
-    for (int task = own; task < rows * 16; task += threads) {
-      const int row = task % rows, low = task / rows;
-      C x[8];
-#pragma unroll
-      for (int a = 0; a < 8; ++a) x[a] = t.value[row][16 * a + low];
-      transform(x);
-#pragma unroll
-      for (int c = 0; c < 8; ++c) t.value[row][16 * c + low] = x[reversed<8>(c)] * t.root[low * c];
-    }
-    __syncthreads();
-    for (int task = own; task < rows * 8; task += threads) {
-      const int row = task % rows, c = task / rows;
-      C x[16];
-#pragma unroll
-      for (int low = 0; low < 16; ++low) x[low] = t.value[row][16 * c + low];
-      transform(x);
-      if (first_row + row >= coarse) continue;
-      C* result = &m.y(b, first_row + row + coarse * c, column);
-#pragma unroll
-      for (int d = 0; d < 16; ++d) {
-        *result = x[reversed<16>(d)];
-        result += 8 * coarse * m.y.stride[1];
-      }
-    }
-    __syncthreads();
   }
 }
 
-template <int variant>
-void start(const char* operation, int processors, cudaStream_t stream,
-           const RootSumsProblem<C>& m) {
-  const index_t work = m.batch * m.columns * ((m.length / points + rows - 1) / rows);
-  launch(operation, split<variant>,
-         Grid{persistent_blocks(work, 1, processors), threads,
-              sizeof(Memory < variant == 0 ? 1 : 2 >)},
-         stream, m);
+__global__ void __launch_bounds__(threads, 2)
+    split(const __grid_constant__ RootSumsProblem<C> m, index_t turns) {
+  Memory& memory = *dynamic_shared<Memory>();
+  Poles& poles = memory.poles;
+  const index_t coarse = m.length / points;  // L1
+  const index_t tiles = (coarse + rows - 1) / rows, work = m.batch * m.columns * tiles;
+  const index_t share = (work + gridDim.x * turns - 1) / (gridDim.x * turns) * turns;
+  index_t prepared = -1;
+  ColumnScales scales(0);
+  for (index_t turn = 0; turn < share; ++turn) {
+    const index_t unit = (turn / turns * gridDim.x + blockIdx.x) * turns + turn % turns;
+    if (unit >= work) break;
+    const index_t first_row = unit % tiles * rows, entry = unit / tiles;
+    const index_t column = entry % m.columns, b = entry / m.columns;
+    Sums sums;
+    Tables& t = memory.tables;
+    if (entry != prepared) scales = ColumnScales(prepare(m, b, column, poles));
+    // Later groups take the place of the first one.
+    prepared = m.count > group ? -1 : entry;
+    if (threadIdx.x < rows) {
+      double s, c;
+      sincospi(-2 * static_cast<double>((first_row + threadIdx.x) % coarse) /
+                   static_cast<double>(coarse),
+               &s, &c);
+      t.root[threadIdx.x] = {c, s};
+    }
+    for (index_t start = 0; start < m.count; start += group) {
+      const int count = static_cast<int>(min(m.count - start, index_t{group}));
+      if (start > 0 && static_cast<int>(threadIdx.x) < count)
+        prepare(m, b, column, start + threadIdx.x, poles);
+      __syncthreads();
+      add_chunks(
+          sums, t.left, t.right, (count + pole_chunk - 1) / pole_chunk,
+          [&](int chunk) { make_seeds(poles, chunk, count, scales, t.seeds); },
+          [&](int chunk) {
+            fill_left(poles, chunk, count, t.root, t.left);
+            fill(t.right, t.seeds);
+          });
+    }
+    __syncthreads();
+    put(sums, scales, first_row, m.length, memory.transforms);
+    __syncthreads();
+    transform_rows(memory.transforms, coarse, coarse - first_row, &m.y(b, first_row, column),
+                   m.y.stride[1]);
+    __syncthreads();
+  }
 }
 
 }  // namespace
 
 void root_sums_split(const char* operation, int processors, cudaStream_t stream,
                      const RootSumsProblem<C>& m) {
-  const char* const variant = std::getenv("STRUCTMAT_VARIANT");
-  switch (variant ? *variant : '2') {
-    case '0':
-      return start<0>(operation, processors, stream, m);
-    case '1':
-      return start<1>(operation, processors, stream, m);
-    default:
-      return start<2>(operation, processors, stream, m);
-  }
+  const index_t work = m.batch * m.columns * ((m.length / points + rows - 1) / rows);
+  // Neighbouring tiles share what is prepared of their poles, where there are enough of them.
+  const index_t turns = work >= 8 * processors ? 2 : 1;
+  launch(operation, split,
+         Grid{persistent_blocks(work, turns, processors), threads, sizeof(Memory)}, stream, m,
+         turns);
 }
 
 }  // namespace structmat::gpu

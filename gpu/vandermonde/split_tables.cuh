@@ -87,38 +87,19 @@ __device__ void fill(typename Sums::Left& table, const Make& make) {
   }
 }
 
-/// Adds `chunks` chunks of poles. seed(chunk) prepares what tabulate(chunk) makes tables[chunk % 2] of; the
-/// three stages of neighbouring chunks stand between two barriers, and half of the warps multiply first.
-template <int variant, class Sums, class Tables, class Seed, class Tabulate>
-__device__ void add_chunks(Sums& sums, const Tables& tables, int chunks, const Seed& seed,
+/// Adds `chunks` chunks of poles, whose tables tabulate(chunk) makes of what seed(chunk) has prepared.
+template <class Sums, class Seed, class Tabulate>
+__device__ void add_chunks(Sums& sums, const typename Sums::Left& left,
+                           const typename Sums::Right& right, int chunks, const Seed& seed,
                            const Tabulate& tabulate) {
   seed(0);
   __syncthreads();
-  if constexpr (variant == 0) {
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      tabulate(chunk);
-      __syncthreads();
-      sums.add(tables[0].left, tables[0].right);
-      if (chunk + 1 < chunks) seed(chunk + 1);
-      __syncthreads();
-    }
-  } else {
-    tabulate(0);
-    if (1 < chunks) seed(1);
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    tabulate(chunk);
     __syncthreads();
-    const bool first = variant == 1 || static_cast<int>(threadIdx.x) < Sums::threads / 2;
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-#pragma unroll 1
-      for (int half = 0; half < 2; ++half) {
-        if (first == (half == 0)) {
-          sums.add(tables[chunk % 2].left, tables[chunk % 2].right);
-        } else {
-          if (chunk + 1 < chunks) tabulate(chunk + 1);
-          if (chunk + 2 < chunks) seed(chunk + 2);
-        }
-      }
-      __syncthreads();
-    }
+    sums.add(left, right);
+    if (chunk + 1 < chunks) seed(chunk + 1);
+    __syncthreads();
   }
 }
 

@@ -9,8 +9,6 @@
 #include "vandermonde/split_tables.cuh"
 #include "vandermonde/sums.cuh"
 
-#include <cstdlib>
-
 namespace structmat::gpu {
 namespace {
 
@@ -19,16 +17,11 @@ using C = Complex<float>;
 constexpr int row_lags = 128, threads = 256;
 constexpr int group = 64;  // poles that are prepared together
 
-template <class Out, int buffers>
+template <class Out>
 struct Memory {
-  using Sums = SplitSums<Out>;
-  struct {
-    typename Sums::Left left;
-    typename Sums::Right right;
-  } tables[buffers];
-  struct {
-    Seeds coarse, fine;
-  } seeds[buffers];
+  typename SplitSums<Out>::Left left;
+  typename SplitSums<Out>::Right right;
+  Seeds coarse, fine;
   Exponential sequence[group];
   Exponential::Start start[group];
   C weight[group];
@@ -48,12 +41,12 @@ __device__ Exponential sequence(const OverPoles<C, Out>& m, index_t b, index_t n
 }
 
 /// Seeds of a chunk: a thread has a pole and a sixteenth of its seeds.
-template <class Out, int buffers>
-__device__ void make_seeds(Memory<Out, buffers>& memory, int chunk, index_t poles,
+template <class Out>
+__device__ void make_seeds(Memory<Out>& memory, int chunk, index_t poles,
                            const ColumnScales& scales) {
-  auto& seeds = memory.seeds[chunk % buffers];
   const unsigned thread = thread_again();
-  const int pole = static_cast<int>(thread % pole_chunk), seed = static_cast<int>(thread / pole_chunk);
+  const int pole = static_cast<int>(thread % pole_chunk),
+            seed = static_cast<int>(thread / pole_chunk);
   static_assert(threads / pole_chunk == Seeds::highs && Seeds::highs == 2 * Seeds::lows);
   const bool exists = chunk * pole_chunk + pole < poles;
   const int at = exists ? chunk * pole_chunk + pole : 0;
@@ -63,31 +56,30 @@ __device__ void make_seeds(Memory<Out, buffers>& memory, int chunk, index_t pole
   // SplitSums takes the conjugate of the left table.
   if (seed < Seeds::lows) {
     const int shift = scales.of_seed(low) - SplitSums<Out>::Right::exponent;
-    seeds.fine.put_low(low, pole, existing(terms(low, shift)));
+    memory.fine.put_low(low, pole, existing(terms(low, shift)));
   } else {
     const C term = terms(low * row_lags, {Exponential::no_phase, 0, 0});
-    seeds.coarse.put_low(low, pole, existing(conjugate(term)));
+    memory.coarse.put_low(low, pole, existing(conjugate(term)));
   }
-  seeds.fine.put_high(seed, pole, existing(terms(high, scales.of_seed(high))));
+  memory.fine.put_high(seed, pole, existing(terms(high, scales.of_seed(high))));
   const C term = terms(high * row_lags, memory.start[at]) * memory.weight[at];
-  seeds.coarse.put_high(seed, pole, existing(conjugate(term)));
+  memory.coarse.put_high(seed, pole, existing(conjugate(term)));
 }
 
-template <class Out, int buffers>
-__device__ void make_tables(Memory<Out, buffers>& memory, int chunk) {
-  const auto& seeds = memory.seeds[chunk % buffers];
-  auto& tables = memory.tables[chunk % buffers];
-  fill<SplitSums<Out>>(tables.left, [&](int step, int pair, int row, C(&top)[2], C(&bottom)[2]) {
-    const Seeds::Pair* const high = &seeds.coarse.high[step][row / seed_width][pair];
-    const Seeds::Pair low = seeds.coarse.low[step][row % seed_width][pair];
-    const Seeds::Pair first = low * high[0], second = low * high[SplitSums<Out>::pairs];
+template <class Out>
+__device__ void make_tables(Memory<Out>& memory) {
+  using Sums = SplitSums<Out>;
+  fill<Sums>(memory.left, [&](int step, int pair, int row, C(&top)[2], C(&bottom)[2]) {
+    const Seeds::Pair* const high = &memory.coarse.high[step][row / seed_width][pair];
+    const Seeds::Pair low = memory.coarse.low[step][row % seed_width][pair];
+    const Seeds::Pair first = low * high[0], second = low * high[Sums::pairs];
 #pragma unroll
     for (int pole = 0; pole < 2; ++pole) {
       top[pole] = first.pole[pole];
       bottom[pole] = second.pole[pole];
     }
   });
-  fill(tables.right, seeds.fine);
+  fill(memory.right, memory.fine);
 }
 
 /// To[at] ... to[at + 3] := a, with 16-byte boundaries; at: a multiple of 4.
@@ -100,12 +92,11 @@ __device__ void store(C* to, unsigned at, const C (&a)[4]) {
   wide[1] = make_float4(a[2].re, a[2].im, a[3].re, a[3].im);
 }
 
-template <class Out, int variant>
+template <class Out>
 __global__ void __launch_bounds__(threads, 2)
     over_poles_split(const __grid_constant__ OverPoles<C, Out> m, bool wide) {
   using Sums = SplitSums<Out>;
-  constexpr int buffers = variant == 0 ? 1 : 2;
-  auto& memory = *dynamic_shared<Memory<Out, buffers>>();
+  auto& memory = *dynamic_shared<Memory<Out>>();
   const int own = static_cast<int>(threadIdx.x);
   const index_t work = m.batch * m.columns * tiles(m);
   for (index_t unit = blockIdx.x; unit < work; unit += gridDim.x) {
@@ -137,9 +128,10 @@ __global__ void __launch_bounds__(threads, 2)
       }
       const int chunks =
           static_cast<int>((min(poles, index_t{group}) + pole_chunk - 1) / pole_chunk);
-      add_chunks<variant>(
-          sums, memory.tables, chunks, [&](int chunk) { make_seeds(memory, chunk, poles, scales); },
-          [&](int chunk) { make_tables(memory, chunk); });
+      add_chunks(
+          sums, memory.left, memory.right, chunks,
+          [&](int chunk) { make_seeds(memory, chunk, poles, scales); },
+          [&](int) { make_tables(memory); });
     }
     Out* const result = &m.y(b, row * row_lags, column);
     const index_t lags = m.z.lags - row * row_lags;
@@ -165,15 +157,6 @@ __global__ void __launch_bounds__(threads, 2)
   }
 }
 
-template <int variant, class Out>
-void start(const char* operation, int processors, cudaStream_t stream, const OverPoles<C, Out>& m,
-           index_t work, bool wide) {
-  launch(operation, over_poles_split<Out, variant>,
-         Grid{persistent_blocks(work, 1, processors), threads,
-              sizeof(Memory < Out, variant == 0 ? 1 : 2 >)},
-         stream, m, wide);
-}
-
 }  // namespace
 
 template <class Out>
@@ -185,15 +168,9 @@ void sum_over_poles_split(const char* operation, int processors, cudaStream_t st
   const bool wide = m.y.stride[1] == 1 && (m.batch == 1 || m.y.stride[0] % 4 == 0) &&
                     (m.columns == 1 || m.y.stride[2] % 4 == 0) &&
                     reinterpret_cast<std::uintptr_t>(m.y.data) % 16 == 0;
-  const char* const variant = std::getenv("STRUCTMAT_VARIANT");
-  switch (variant ? *variant : '2') {
-    case '0':
-      return start<0>(operation, processors, stream, m, work, wide);
-    case '1':
-      return start<1>(operation, processors, stream, m, work, wide);
-    default:
-      return start<2>(operation, processors, stream, m, work, wide);
-  }
+  launch(operation, over_poles_split<Out>,
+         Grid{persistent_blocks(work, 1, processors), threads, sizeof(Memory<Out>)}, stream, m,
+         wide);
 }
 
 template void sum_over_poles_split(const char*, int, cudaStream_t, const OverPoles<C, float>&);
