@@ -119,12 +119,13 @@ __device__ void make_seeds(const Poles& poles, int chunk, int count, const Colum
   const bool exists = chunk * pole_chunk + pole < count;
   const Exponential terms = poles.sequence[exists ? chunk * pole_chunk + pole : 0];
   const auto existing = [&](C term) { return exists ? term : C(0); };
+  const int lag = number * seed_width;
+  const C high = existing(terms(lag, scales.of_seed(lag)));
   if (number < Seeds::lows) {
     const int shift = scales.of_seed(number) - Sums::Right::exponent;
     seeds.put_low(number, pole, existing(terms(number, shift)));
   }
-  const int lag = number * seed_width;
-  seeds.put_high(number, pole, existing(terms(lag, scales.of_seed(lag))));
+  seeds.put_high(number, pole, high);
 }
 
 /// 1 / a, not finite for zero and for what is close to the end of the range.

@@ -59,33 +59,44 @@ class SplitSums {
     static constexpr int row_pairs = rows / 2;
     static __device__ int row(int row_pair) { return row_pair / 8 * 16 + row_pair % 8; }
 
-    /// Two poles of two rows. Four neighbouring lanes put those of a step, for one pair of rows, together.
-    __device__ void put(int step, int row_pair, int pair, const Complex<float> (&first)[2],
-                        const Complex<float> (&second)[2]) {
-      const float2 up{scaling(first, scale_[step][row_pair].x, pair),
-                      scaling(second, scale_[step][row_pair].y, pair)};
-      const PolePair top(up.x * first[0], up.x * first[1]),
-          bottom(up.y * second[0], up.y * second[1]);
-      high_[step][row_pair][pair] = {top.high[0], bottom.high[0], top.high[1], bottom.high[1]};
-      low_[step][row_pair][pair] = {top.low[0], bottom.low[0], top.low[1], bottom.low[1]};
+    /// Two poles of two rows. Four neighbouring lanes make those of a step, for one pair of rows, together.
+    class Entry {
+     public:
+      Entry() = default;
+      __device__ Entry(const Complex<float> (&first)[2], const Complex<float> (&second)[2]) {
+        const float up[2] = {scaling(first, scale_.x), scaling(second, scale_.y)};
+        const PolePair top(up[0] * first[0], up[0] * first[1]),
+            bottom(up[1] * second[0], up[1] * second[1]);
+        high_ = {top.high[0], bottom.high[0], top.high[1], bottom.high[1]};
+        low_ = {top.low[0], bottom.low[0], top.low[1], bottom.low[1]};
+      }
+
+     private:
+      friend class Left;
+      /// The power of two for a row, whose inverse goes to `scale`.
+      static __device__ float scaling(const Complex<float> (&a)[2], float& scale) {
+        // NaN is not the larger one.
+        float largest =
+            fmax(fmax(fabs(a[0].re), fabs(a[0].im)), fmax(fabs(a[1].re), fabs(a[1].im)));
+        largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, 1));
+        largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
+        // To [2^14, 2^15), but not from below 2^-96.
+        constexpr int bias = 127, target = 14, least = bias - 96;
+        const int exponent = max(__float_as_int(largest) >> 23, least);
+        scale = __int_as_float((exponent - target - Right::exponent) << 23);
+        return __int_as_float((2 * bias + target - exponent) << 23);
+      }
+      uint4 high_, low_;
+      float2 scale_;
+    };
+    __device__ void put(int step, int row_pair, int pair, const Entry& entry) {
+      high_[step][row_pair][pair] = entry.high_;
+      low_[step][row_pair][pair] = entry.low_;
+      if (pair == 0) scale_[step][row_pair] = entry.scale_;
     }
 
    private:
     friend class SplitSums;
-
-    /// The power of two for a row, whose inverse goes to `scale`.
-    static __device__ float scaling(const Complex<float> (&a)[2], float& scale, int pair) {
-      // NaN is not the larger one.
-      float largest = fmax(fmax(fabs(a[0].re), fabs(a[0].im)), fmax(fabs(a[1].re), fabs(a[1].im)));
-      largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, 1));
-      largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
-      // To [2^14, 2^15), but not from below 2^-96.
-      constexpr int bias = 127, target = 14, least = bias - 96;
-      const int exponent = max(__float_as_int(largest) >> 23, least);
-      if (pair == 0) scale = __int_as_float((exponent - target - Right::exponent) << 23);
-      return __int_as_float((2 * bias + target - exponent) << 23);
-    }
-
     uint4 high_[pole_steps][row_pairs][pairs], low_[pole_steps][row_pairs][pairs];
     float2 scale_[pole_steps][row_pairs];
   };

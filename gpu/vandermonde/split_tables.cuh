@@ -52,21 +52,30 @@ class ColumnScales {
   float rate_;
 };
 
+// Entries of a thread are computed together and stored afterwards: a compiler that cannot see that tables and
+// seeds are apart would otherwise wait for each of them.
+
 /// The right table of terms 0 ... 127.
 template <class Right>
 __device__ void fill(Right& table, const Seeds& seeds) {
-  constexpr int pairs = pole_step / 2;
+  constexpr int pairs = pole_step / 2, at_once = 256 / pairs, each = 128 / at_once;
   const unsigned thread = thread_again();
   const int pair = static_cast<int>(thread % pairs), own = static_cast<int>(thread / pairs);
-  constexpr int at_once = 256 / pairs;
+  PolePair entry[pole_steps][each];
 #pragma unroll
   for (int step = 0; step < pole_steps; ++step) {
     const Seeds::Pair low = seeds.low[step][own % seed_width][pair];
 #pragma unroll
-    for (int first = 0; first < 128; first += at_once) {
-      const Seeds::Pair term = low * seeds.high[step][(first + own) / seed_width][pair];
-      table.at[step][first + own][pair] = PolePair(term.pole[0], term.pole[1]);
+    for (int i = 0; i < each; ++i) {
+      const int high = (i * at_once + own) / seed_width;
+      const Seeds::Pair term = low * seeds.high[step][high][pair];
+      entry[step][i] = PolePair(term.pole[0], term.pole[1]);
     }
+  }
+#pragma unroll
+  for (int step = 0; step < pole_steps; ++step) {
+#pragma unroll
+    for (int i = 0; i < each; ++i) table.at[step][i * at_once + own][pair] = entry[step][i];
   }
 }
 
@@ -74,16 +83,23 @@ __device__ void fill(Right& table, const Seeds& seeds) {
 template <class Sums, class Make>
 __device__ void fill(typename Sums::Left& table, const Make& make) {
   using Left = typename Sums::Left;
+  constexpr int at_once = Sums::threads / Sums::pairs;
+  constexpr int each = pole_steps * Left::row_pairs / at_once;
   const unsigned thread = thread_again();
   const int pair = static_cast<int>(thread % Sums::pairs),
             own = static_cast<int>(thread / Sums::pairs);
-  constexpr int at_once = Sums::threads / Sums::pairs;
+  typename Left::Entry entry[each];
 #pragma unroll
-  for (int first = 0; first < pole_steps * Left::row_pairs; first += at_once) {
-    const int step = (first + own) / Left::row_pairs, row_pair = (first + own) % Left::row_pairs;
+  for (int i = 0; i < each; ++i) {
+    const int task = i * at_once + own;
     Complex<float> top[2], bottom[2];
-    make(step, pair, Left::row(row_pair), top, bottom);
-    table.put(step, row_pair, pair, top, bottom);
+    make(task / Left::row_pairs, pair, Left::row(task % Left::row_pairs), top, bottom);
+    entry[i] = typename Left::Entry(top, bottom);
+  }
+#pragma unroll
+  for (int i = 0; i < each; ++i) {
+    const int task = i * at_once + own;
+    table.put(task / Left::row_pairs, task % Left::row_pairs, pair, entry[i]);
   }
 }
 

@@ -51,19 +51,20 @@ __device__ void make_seeds(Memory<Out>& memory, int chunk, index_t poles,
   const bool exists = chunk * pole_chunk + pole < poles;
   const int at = exists ? chunk * pole_chunk + pole : 0;
   const Exponential terms = memory.sequence[at];
+  const Exponential::Start start = memory.start[at];
+  const C weight = memory.weight[at];
   const auto existing = [&](C term) { return exists ? term : C(0); };
+  const bool of_fine = seed < Seeds::lows;
   const int low = seed % Seeds::lows, high = seed * seed_width;
+  const int shift = of_fine ? scales.of_seed(low) - SplitSums<Out>::Right::exponent : 0;
+  const C first =
+      existing(terms(of_fine ? low : low * row_lags, {Exponential::no_phase, -shift, 0}));
+  const C fine = existing(terms(high, scales.of_seed(high)));
+  const C coarse = existing(terms(high * row_lags, start) * weight);
   // SplitSums takes the conjugate of the left table.
-  if (seed < Seeds::lows) {
-    const int shift = scales.of_seed(low) - SplitSums<Out>::Right::exponent;
-    memory.fine.put_low(low, pole, existing(terms(low, shift)));
-  } else {
-    const C term = terms(low * row_lags, {Exponential::no_phase, 0, 0});
-    memory.coarse.put_low(low, pole, existing(conjugate(term)));
-  }
-  memory.fine.put_high(seed, pole, existing(terms(high, scales.of_seed(high))));
-  const C term = terms(high * row_lags, memory.start[at]) * memory.weight[at];
-  memory.coarse.put_high(seed, pole, existing(conjugate(term)));
+  (of_fine ? memory.fine : memory.coarse).put_low(low, pole, conjugate_if(!of_fine, first));
+  memory.fine.put_high(seed, pole, fine);
+  memory.coarse.put_high(seed, pole, conjugate(coarse));
 }
 
 template <class Out>
