@@ -173,9 +173,17 @@ __device__ void put(const Sums& sums, const ColumnScales& scales, index_t first_
       const int exponent = min(max(scales.of_seed(l2), -126), 127);
       return power_of_two(exponent) * backward(step * static_cast<unsigned long long>(l2));
     };
-    for (int s = own / rows; s < seed_width; s += each) t.low[row][s] = twiddle(s);
-    for (int s = own / rows; s < points / seed_width; s += each)
-      t.high[row][s] = twiddle(s * seed_width);
+    constexpr int lows = seed_width / each, highs = points / seed_width / each;
+    const int part = own / rows;
+    C low[lows], high[highs];
+#pragma unroll
+    for (int i = 0; i < lows; ++i) low[i] = twiddle(part + i * each);
+#pragma unroll
+    for (int i = 0; i < highs; ++i) high[i] = twiddle((part + i * each) * seed_width);
+#pragma unroll
+    for (int i = 0; i < lows; ++i) t.low[row][part + i * each] = low[i];
+#pragma unroll
+    for (int i = 0; i < highs; ++i) t.high[row][part + i * each] = high[i];
   }
   if (own < points) t.root[own] = backward(static_cast<unsigned long long>(own) << 57);
   __syncthreads();
@@ -187,31 +195,46 @@ __device__ void put(const Sums& sums, const ColumnScales& scales, index_t first_
   });
 }
 
-/// Transforms of rows to y: l2 = 16 a + b, k2 = c + 8 d, first over a, times w_128^(b c), then over b.
+/// Transforms of rows to y: l2 = 16 a + b, k2 = c + 8 d, first over a, times w_128^(b c), then over b. A thread
+/// has two of either kind at once.
 __device__ void transform_rows(Transforms& t, index_t coarse, index_t existing, C* y,
                                index_t stride) {
-  const int own = static_cast<int>(threadIdx.x);
-  for (int task = own; task < rows * 16; task += threads) {
-    const int row = task % rows, b = task / rows;
-    C x[8];
+  const int row = static_cast<int>(threadIdx.x) % rows, part = static_cast<int>(threadIdx.x) / rows;
+  constexpr int parts = threads / rows;
+  C* const value = t.value[row];
+  for (int first = part; first < 16; first += 2 * parts) {
+    C x[2][8];
 #pragma unroll
-    for (int a = 0; a < 8; ++a) x[a] = t.value[row][16 * a + b];
-    transform(x);
+    for (int i = 0; i < 2; ++i) {
+      const int b = first + i * parts;
 #pragma unroll
-    for (int c = 0; c < 8; ++c) t.value[row][16 * c + b] = x[reversed<8>(c)] * t.root[b * c];
+      for (int a = 0; a < 8; ++a) x[i][a] = value[16 * a + b];
+      transform(x[i]);
+#pragma unroll
+      for (int c = 1; c < 8; ++c) x[i][reversed<8>(c)] *= t.root[b * c];
+    }
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+#pragma unroll
+      for (int c = 0; c < 8; ++c) value[16 * c + first + i * parts] = x[i][reversed<8>(c)];
+    }
   }
   __syncthreads();
-  for (int task = own; task < rows * 8; task += threads) {
-    const int row = task % rows, c = task / rows;
-    C x[16];
+  static_assert(2 * parts == 8);
+  C x[2][16];
 #pragma unroll
-    for (int b = 0; b < 16; ++b) x[b] = t.value[row][16 * c + b];
-    transform(x);
-    if (row >= existing) continue;
-    C* result = y + (row + coarse * c) * stride;
+  for (int i = 0; i < 2; ++i) {
+#pragma unroll
+    for (int b = 0; b < 16; ++b) x[i][b] = value[16 * (part + i * parts) + b];
+    transform(x[i]);
+  }
+  if (row >= existing) return;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    C* result = y + (row + coarse * (part + i * parts)) * stride;
 #pragma unroll
     for (int d = 0; d < 16; ++d) {
-      *result = x[reversed<16>(d)];
+      *result = x[i][reversed<16>(d)];
       result += 8 * coarse * stride;
     }
   }
