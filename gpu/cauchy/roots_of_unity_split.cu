@@ -86,44 +86,45 @@ __device__ Exponential sequence(Complex<double> u) {
   return Exponential(rate, atan2(2 * u.im, 1 - square(u)));
 }
 
-/// Prepares the pole n.
-__device__ void prepare(const RootSumsProblem<C>& m, index_t b, index_t column, index_t n,
+/// Prepares this thread's pole of the group that begins with `first`; what is missing has weight 0.
+__device__ void prepare(const RootSumsProblem<C>& m, index_t b, index_t column, index_t first,
                         Poles& poles) {
   const int own = static_cast<int>(threadIdx.x);
-  const Complex<double> u = m.half_step(b, n);
+  if (own >= group) return;
+  if (own >= m.count - first) {
+    poles.sequence[own] = Exponential(-INFINITY, 0);
+    poles.power[own] = 0;
+    poles.weight[own] = 0;
+    return;
+  }
+  const Complex<double> u = m.half_step(b, first + own);
   const Complex<double> inverse_gap = reciprocal(Complex<double>(1) - u);
   poles.sequence[own] = sequence(u);
   poles.power[own] = power((Complex<double>(1) + u) * inverse_gap, points);
-  poles.weight[own] = narrowed<C>(double(m.dt(b)) * inverse_gap) * m.v(b, n, column);
+  poles.weight[own] = narrowed<C>(double(m.dt(b)) * inverse_gap) * m.v(b, first + own, column);
 }
 
-/// Prepares the first group. Returns the largest rate of all poles, in every thread.
-__device__ float prepare(const RootSumsProblem<C>& m, index_t b, index_t column, Poles& poles) {
+/// The largest rate of all poles, in every thread, with the first group prepared.
+__device__ float largest_rate(const RootSumsProblem<C>& m, index_t b, Poles& poles) {
   const int own = static_cast<int>(threadIdx.x);
   float rate = -Exponential::limit;
-  if (own < group && own < m.count) {
-    prepare(m, b, column, own, poles);
-    rate = fmax(rate, poles.sequence[own].rate());
-  }
+  if (own < group && own < m.count) rate = fmax(rate, poles.sequence[own].rate());
   for (index_t n = group + own; n < m.count; n += threads)
     rate = fmax(rate, sequence(m.half_step(b, n)).rate());
   return block_max(rate, poles.rates);
 }
 
-/// Seeds of a chunk of a group with `count` poles: a thread has a pole and a sixteenth of its seeds.
-__device__ void make_seeds(const Poles& poles, int chunk, int count, const ColumnScales& scales,
+/// Seeds of a chunk of a group: a thread has a pole and a sixteenth of its seeds.
+__device__ void make_seeds(const Poles& poles, int chunk, const ColumnScales& scales,
                            Seeds& seeds) {
   const unsigned thread = thread_again();
   const int pole = static_cast<int>(thread % pole_chunk),
-            number = static_cast<int>(thread / pole_chunk);
-  const bool exists = chunk * pole_chunk + pole < count;
-  const Exponential terms = poles.sequence[exists ? chunk * pole_chunk + pole : 0];
-  const auto existing = [&](C term) { return exists ? term : C(0); };
-  const int lag = number * seed_width;
-  const C high = existing(terms(lag, scales.of_seed(lag)));
+            number = static_cast<int>(thread / pole_chunk), lag = number * seed_width;
+  const Exponential terms = poles.sequence[chunk * pole_chunk + pole];
+  const C high = terms(lag, scales.of_seed(lag));
   if (number < Seeds::lows) {
     const int shift = scales.of_seed(number) - Sums::Right::exponent;
-    seeds.put_low(number, pole, existing(terms(number, shift)));
+    seeds.put_low(number, pole, terms(number, shift));
   }
   seeds.put_high(number, pole, high);
 }
@@ -137,10 +138,9 @@ __device__ C inverse(C a) {
 }
 
 /// conj(g) for a chunk of poles.
-__device__ void fill_left(const Poles& poles, int chunk, int count,
-                          const Complex<double> (&root)[rows], Sums::Left& left) {
+__device__ void fill_left(const Poles& poles, int chunk, const Complex<double> (&root)[rows],
+                          Sums::Left& left) {
   const auto g = [&](int pole, int row) -> C {
-    if (pole >= count) return 0;
     const Complex<double> z = poles.power[pole], w = root[row];
     const Complex<double> gap(fma(-z.re, w.re, fma(z.im, w.im, 1.)), -fma(z.re, w.im, z.im * w.re));
     return conjugate(poles.weight[pole] * inverse(narrowed<C>(gap)));
@@ -256,7 +256,10 @@ __global__ void __launch_bounds__(threads, 2)
     const index_t column = entry % m.columns, b = entry / m.columns;
     Sums sums;
     Tables& t = memory.tables;
-    if (entry != prepared) scales = ColumnScales(prepare(m, b, column, poles));
+    if (entry != prepared) {
+      prepare(m, b, column, 0, poles);
+      scales = ColumnScales(largest_rate(m, b, poles));
+    }
     // Later groups take the place of the first one.
     prepared = m.count > group ? -1 : entry;
     if (threadIdx.x < rows) {
@@ -268,14 +271,13 @@ __global__ void __launch_bounds__(threads, 2)
     }
     for (index_t start = 0; start < m.count; start += group) {
       const int count = static_cast<int>(min(m.count - start, index_t{group}));
-      if (start > 0 && static_cast<int>(threadIdx.x) < count)
-        prepare(m, b, column, start + threadIdx.x, poles);
+      if (start > 0) prepare(m, b, column, start, poles);
       __syncthreads();
       add_chunks(
           sums, t.left, t.right, (count + pole_chunk - 1) / pole_chunk,
-          [&](int chunk) { make_seeds(poles, chunk, count, scales, t.seeds); },
+          [&](int chunk) { make_seeds(poles, chunk, scales, t.seeds); },
           [&](int chunk) {
-            fill_left(poles, chunk, count, t.root, t.left);
+            fill_left(poles, chunk, t.root, t.left);
             fill(t.right, t.seeds);
           });
     }

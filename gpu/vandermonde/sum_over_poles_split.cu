@@ -42,25 +42,21 @@ __device__ Exponential sequence(const OverPoles<C, Out>& m, index_t b, index_t n
 
 /// Seeds of a chunk: a thread has a pole and a sixteenth of its seeds.
 template <class Out>
-__device__ void make_seeds(Memory<Out>& memory, int chunk, index_t poles,
-                           const ColumnScales& scales) {
+__device__ void make_seeds(Memory<Out>& memory, int chunk, const ColumnScales& scales) {
   const unsigned thread = thread_again();
   const int pole = static_cast<int>(thread % pole_chunk),
             seed = static_cast<int>(thread / pole_chunk);
   static_assert(threads / pole_chunk == Seeds::highs && Seeds::highs == 2 * Seeds::lows);
-  const bool exists = chunk * pole_chunk + pole < poles;
-  const int at = exists ? chunk * pole_chunk + pole : 0;
+  const int at = chunk * pole_chunk + pole;
   const Exponential terms = memory.sequence[at];
   const Exponential::Start start = memory.start[at];
   const C weight = memory.weight[at];
-  const auto existing = [&](C term) { return exists ? term : C(0); };
   const bool of_fine = seed < Seeds::lows;
   const int low = seed % Seeds::lows, high = seed * seed_width;
   const int shift = of_fine ? scales.of_seed(low) - SplitSums<Out>::Right::exponent : 0;
-  const C first =
-      existing(terms(of_fine ? low : low * row_lags, {Exponential::no_phase, -shift, 0}));
-  const C fine = existing(terms(high, scales.of_seed(high)));
-  const C coarse = existing(terms(high * row_lags, start) * weight);
+  const C first = terms(of_fine ? low : low * row_lags, {Exponential::no_phase, -shift, 0});
+  const C fine = terms(high, scales.of_seed(high));
+  const C coarse = terms(high * row_lags, start) * weight;
   // SplitSums takes the conjugate of the left table.
   (of_fine ? memory.fine : memory.coarse).put_low(low, pole, conjugate_if(!of_fine, first));
   memory.fine.put_high(seed, pole, fine);
@@ -103,15 +99,18 @@ __global__ void __launch_bounds__(threads, 2)
   for (index_t unit = blockIdx.x; unit < work; unit += gridDim.x) {
     const index_t column = unit / tiles(m) % m.columns, b = unit / tiles(m) / m.columns;
     const index_t row = unit % tiles(m) * Sums::rows;
-    const auto prepare = [&](index_t n) {
-      const Exponential terms = sequence(m, b, n);
+    // This thread's pole of a group; what is missing has weight 0.
+    const auto prepare = [&](index_t first) {
+      if (own >= group) return;
+      const bool exists = own < m.z.count - first;
+      const Exponential terms = exists ? sequence(m, b, first + own) : Exponential(-INFINITY, 0);
       memory.sequence[own] = terms;
       memory.start[own] = terms.start(row * row_lags);
-      memory.weight[own] = m.factor * m.x(b, n, column);
-      return terms.rate();
+      memory.weight[own] = exists ? m.factor * m.x(b, first + own, column) : C(0);
     };
+    prepare(0);
     float rate = -Exponential::limit;
-    if (own < group && own < m.z.count) rate = fmax(rate, prepare(own));
+    if (own < group && own < m.z.count) rate = fmax(rate, memory.sequence[own].rate());
     for (index_t n = group + own; n < m.z.count; n += threads)
       rate = fmax(rate, sequence(m, b, n).rate());
     const ColumnScales scales(block_max(rate, memory.rates));
@@ -122,17 +121,14 @@ __global__ void __launch_bounds__(threads, 2)
     }
     Sums sums;
     for (index_t first = 0; first < m.z.count; first += group) {
-      const index_t poles = m.z.count - first;
       if (first > 0) {
-        if (own < group && own < poles) prepare(first + own);
+        prepare(first);
         __syncthreads();
       }
-      const int chunks =
-          static_cast<int>((min(poles, index_t{group}) + pole_chunk - 1) / pole_chunk);
+      const int poles = static_cast<int>(min(m.z.count - first, index_t{group}));
       add_chunks(
-          sums, memory.left, memory.right, chunks,
-          [&](int chunk) { make_seeds(memory, chunk, poles, scales); },
-          [&](int) { make_tables(memory); });
+          sums, memory.left, memory.right, (poles + pole_chunk - 1) / pole_chunk,
+          [&](int chunk) { make_seeds(memory, chunk, scales); }, [&](int) { make_tables(memory); });
     }
     Out* const result = &m.y(b, row * row_lags, column);
     const index_t lags = m.z.lags - row * row_lags;
