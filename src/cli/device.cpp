@@ -13,8 +13,9 @@
 namespace structmat::cli {
 
 void require_device() {
-  if (!STRUCTMAT_HAVE_CUDA) throw NotAvailable("backend cuda: built without CUDA");
-  if (device_count() == 0) throw NotAvailable("backend cuda: no CUDA device");
+  if (device_count() > 0) return;
+  throw NotAvailable(STRUCTMAT_HAVE_CUDA ? "backend cuda: no CUDA device"
+                                         : "backend cuda: built without CUDA");
 }
 
 namespace {

@@ -17,6 +17,10 @@ namespace structmat::cli {
 /// Throws NotAvailable where this program or this machine cannot run on a device.
 void require_device();
 
+inline Array<std::byte, 1, space::cuda> device_workspace(index_t bytes) {
+  return Array<std::byte, 1, space::cuda>({bytes}, uninitialized);
+}
+
 /// A matrix on the device, and what multiplies by it. Several products share one workspace.
 template <Scalar T>
 class DeviceProduct {
@@ -40,9 +44,7 @@ class DeviceProduct {
   }
 
   /// Makes the workspace for k right-hand sides.
-  void prepare(index_t k) {
-    workspace_ = Array<std::byte, 1, space::cuda>({workspace_bytes_(k)}, uninitialized);
-  }
+  void prepare(index_t k) { workspace_ = device_workspace(workspace_bytes_(k)); }
   /// y := op(A) x, enqueued. x, y: of batch 1.
   void operator()(Op op, const View<const T, 3, space::cuda>& x, const View<T, 3, space::cuda>& y) {
     apply_(exec::cuda{nullptr, workspace_.view()}, op, x, y);
