@@ -50,6 +50,15 @@ DeviceProduct<T> on_device(const io::AnyStructured& m) {
   return visit_structured([](const auto& given) { return on_device_in<T>(given); }, m);
 }
 
+io::DenseMatrix expand_on_device(const io::AnyGenerators& generators) {
+  return std::visit([](const auto& m) -> io::DenseMatrix { return expand_on_device(m); },
+                    generators);
+}
+io::DenseMatrix expand_on_device(const io::AnyStructured& matrix) {
+  return visit_structured([](const auto& m) -> io::DenseMatrix { return expand_on_device(m); },
+                          matrix);
+}
+
 template DeviceProduct<float> on_device(const io::AnyStructured&);
 template DeviceProduct<double> on_device(const io::AnyStructured&);
 template DeviceProduct<std::complex<float>> on_device(const io::AnyStructured&);

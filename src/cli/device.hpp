@@ -78,6 +78,32 @@ DeviceProduct<T> on_device(const Array<T, 2>& dense) {
 template <Scalar T>
 DeviceProduct<T> on_device(const io::AnyStructured& m);
 
+/// All entries, formed on the device. Throws UsageError when they would not fit into this machine's
+/// memory, Unsupported for matrices that only the CPU expands.
+template <class M>
+Array<typename M::value_type, 2> expand_on_device(const M& m) {
+  using T = typename M::value_type;
+  require_memory(double(m.rows()) * double(m.cols()) * sizeof(T), "the matrix in dense form");
+  Array<T, 2, space::cuda> dense({m.rows(), m.cols()}, uninitialized);
+  const auto refuse = [] {
+    throw Unsupported("backend cuda: these generators are expanded on the CPU");
+  };
+  if constexpr (requires { to_device(m); }) {
+    const auto there = to_device(m);
+    const View<T, 3, space::cuda> entries = as_batch(dense.view());
+    if constexpr (requires { to_dense(exec::cuda{}, there.view(), entries); }) {
+      to_dense(exec::cuda{}, there.view(), entries);
+    } else {
+      refuse();
+    }
+  } else {
+    refuse();
+  }
+  return to_host(dense);
+}
+io::DenseMatrix expand_on_device(const io::AnyGenerators& generators);
+io::DenseMatrix expand_on_device(const io::AnyStructured& matrix);
+
 /// y := op(A) x with operands on the host.
 template <Scalar T>
 void multiply(DeviceProduct<T> product, Op op, const Array<T, 2>& x, Array<T, 2>& y) {

@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 
-from tool import DTYPES, TOOL, Tool
+from tool import DTYPES, Tool
 
 STRUCTURED = ["toeplitz", "hankel", "circulant", "skew-circulant", "cauchy", "vandermonde",
               "log-vandermonde", "low-rank", "butterfly", "monarch"]
@@ -18,11 +18,12 @@ class OnDevice(Tool):
         if not json.loads(self.run_tool("info", "--json"))["cuda"]["devices"]:
             self.skipTest("no device")
 
-    def both(self, *arguments, output="y.npy", times=100):
-        """Results on both backends, which agree to rounding."""
-        self.run_tool(*arguments, "-o", output)
+    def both(self, *arguments, output="y.npy", times=100, as_argument=False):
+        """Results on both backends, which agree to rounding. as_argument: the output has no -o."""
+        arguments = [*arguments, *([] if as_argument else ["-o"]), output]
+        self.run_tool(*arguments)
         here = self.load(output)
-        self.run_tool(*arguments, "-o", output, "--backend", "cuda")
+        self.run_tool(*arguments, "--backend", "cuda")
         there = self.load(output)
         self.assertEqual((here.dtype, here.shape), (there.dtype, there.shape))
         scale = max(np.abs(here).max(initial=0), np.finfo(here.dtype).tiny)
@@ -112,6 +113,92 @@ class Solve(OnDevice):
         self.assertIn("c.safetensors: pivot 0", self.refusal("solve", "c.safetensors", "b.npy", "-o", "x.npy", *cuda))
 
 
+class Check(OnDevice):
+    def test_orders_from_entries(self):
+        self.run_tool("gen", "quasiseparable", "-n", 30, "-r", 2, "--upper-order", 1, "-o", "q.safetensors")
+        self.run_tool("convert", "q.safetensors", "q.npy")
+        for prop in ["quasiseparable", "semiseparable"]:
+            here = self.check_json("q.npy", "--property", prop)
+            there = self.check_json("q.npy", "--property", prop, "--backend", "cuda")
+            self.assertEqual(here["order"], there["order"])
+            self.assertEqual(here["rank_profile"], there["rank_profile"])
+            self.assertLess(there["compression"]["error"], 1e-13)
+        refuted = self.check_json("q.npy", "--property", "quasiseparable", "--order", 1, "--backend", "cuda",
+                                  status=1)
+        self.assertFalse(refuted["holds"])
+        dense = self.check_json("q.safetensors", "--property", "quasiseparable", "--from", "dense", "--backend",
+                                "cuda")
+        self.assertEqual(dense["order"], {"lower": 2, "upper": 1})
+
+    def test_probes(self):
+        self.run_tool("gen", "quasiseparable", "-n", 40, "-r", 2, "-o", "q.npy")
+        holds = self.check_json("q.npy", "--property", "quasiseparable", "--from", "probes", "--order", 2,
+                                "--backend", "cuda")
+        self.assertEqual(holds["verdict"], "holds")
+        violated = self.check_json("q.npy", "--property", "quasiseparable", "--from", "probes", "--order", 1,
+                                   "--backend", "cuda", status=1)
+        self.assertEqual(violated["verdict"], "violated")
+
+    def test_what_is_refused(self):
+        self.run_tool("gen", "quasiseparable", "-n", 9, "-o", "q.safetensors")
+        self.save("a.npy", np.eye(4))
+        cuda = ["--backend", "cuda"]
+        for arguments, reason in [
+                (["q.safetensors", "--property", "quasiseparable"], "--from dense"),
+                (["q.safetensors", "--property", "quasiseparable", "--from", "probes", "--order", 1], "probes"),
+                (["a.npy", "--property", "toeplitz"], "quasiseparable and semiseparable"),
+                (["a.npy", "--property", "quasiseparable", "--exact", "gfp"], "quasiseparable and semiseparable")]:
+            with self.subTest(arguments):
+                self.assertIn(reason, self.refusal("check", *arguments, *cuda))
+
+
+class Convert(OnDevice):
+    def test_compression(self):
+        n = np.arange(60.0)
+        a = np.exp(-np.abs(n[:, None] - n) / 20) + np.outer(np.sin(n), np.cos(n))
+        for dtype in DTYPES:
+            self.save("a.npy", a.astype(dtype))
+            text = self.run_tool("convert", "a.npy", "a.safetensors", "--backend", "cuda")
+            self.assertRegex(text, "order +lower 2, upper 2")
+            self.run_tool("convert", "a.safetensors", "b.npy")
+            error = np.linalg.norm(self.load("b.npy") - a) / np.linalg.norm(a)
+            self.assertLess(error, 300 * np.finfo(dtype).eps)
+
+    def test_cauchy_like(self):
+        for family in ["toeplitz", "vandermonde"]:
+            for dtype in DTYPES:
+                self.run_tool("gen", family, "-n", 12, "--dtype", dtype, "-o", "a.safetensors")
+                entries = []
+                for backend in ["cpu", "cuda"]:
+                    self.run_tool("convert", "a.safetensors", "c.safetensors", "--to", "cauchy-like", "--backend",
+                                  backend)
+                    self.run_tool("convert", "c.safetensors", "c.npy")
+                    entries.append(self.load("c.npy"))
+                error = np.abs(entries[0] - entries[1]).max() / np.abs(entries[0]).max()
+                self.assertLess(error, 1000 * np.finfo(dtype).eps)
+
+    def test_what_is_refused(self):
+        self.save("a.npy", np.eye(4))
+        cuda = ["--backend", "cuda"]
+        self.assertIn("nothing is computed", self.refusal("convert", "a.npy", "b.mtx", *cuda))
+        self.assertIn("--to toeplitz", self.refusal("convert", "a.npy", "b.safetensors", "--to", "toeplitz", *cuda))
+
+
+class Multiply(OnDevice):
+    def test_low_rank_and_circulant(self):
+        for family in ["toeplitz", "cauchy", "low-rank"]:
+            self.run_tool("gen", family, "-n", 20, "-o", "a.safetensors")
+            self.run_tool("gen", "low-rank", "-n", 20, "-r", 3, "--seed", 2, "-o", "b.safetensors")
+            for pair in [("a.safetensors", "b.safetensors"), ("b.safetensors", "a.safetensors")]:
+                self.both("multiply", *pair, output="c.npy", times=1000)
+        for family in ["circulant", "skew-circulant"]:
+            self.run_tool("gen", family, "-n", 20, "-o", "a.safetensors")
+            self.both("multiply", "a.safetensors", "a.safetensors", output="c.npy", times=1000)
+        self.run_tool("gen", "quasiseparable", "-n", 20, "-o", "q.safetensors")
+        self.assertIn("on the CPU", self.refusal("multiply", "q.safetensors", "q.safetensors", "-o", "c.npy",
+                                                 "--backend", "cuda"))
+
+
 class Bench(OnDevice):
     def test_rows_of_both_backends(self):
         table = json.loads(self.run_tool("bench", "quasiseparable", "-n", 64, "-r", 2, "--rhs", 1, "--backend",
@@ -132,6 +219,9 @@ class WithoutDevice(Tool):
         for arguments in [["apply", "q.safetensors", "x.npy", "-o", "y.npy"],
                           ["solve", "q.safetensors", "b.npy", "-o", "x.npy"],
                           ["logdet", "q.safetensors"],
+                          ["check", "q.npy", "--property", "quasiseparable"],
+                          ["convert", "q.npy", "q.safetensors"],
+                          ["multiply", "q.safetensors", "q.safetensors", "-o", "p.safetensors"],
                           ["bench", "quasiseparable"]]:
             with self.subTest(arguments):
                 self.assertIn("backend cuda: " + reason, self.refusal(*arguments, "--backend", "cuda"))
