@@ -7,7 +7,8 @@
 #   --compile      build the CUDA component here instead, with CMake, in build/device-check
 #   --libs DIR     where shared libraries that this machine lacks were put
 #   --commit SHA   the commit to record, where the working tree has no .git
-#   --races        racecheck as well, a minute for each operation at most: one that needs more counts as not finished
+#   --races        racecheck as well, on the tests that call every operation once or twice ([core_fixed_shape],
+#                  [core_waiting]): a minute for each case at most, one that needs more counts as not finished
 #
 # The tests of each operation run plainly, and with small sizes under compute-sanitizer's memcheck, a few
 # operations at a time; then the benchmarks, one by one. The record is copied to $OUT, with the logs, if that is
@@ -68,15 +69,20 @@ check_operation() {
   # Some tests make an allocation fail on purpose; API errors are for the tests to check.
   STRUCTMAT_QUICK=1 run "$1.memcheck" compute-sanitizer --tool memcheck --report-api-errors no \
     --error-exitcode 99 "$tests" "[$1]"
-  if [ $races = yes ]; then
-    limit=60 STRUCTMAT_QUICK=1 run "$1.racecheck" compute-sanitizer --tool racecheck --error-exitcode 99 "$tests" "[$1]"
-  fi
 }
 for operation in $("$tests" --list-tags | sed -n 's/^ *[0-9]* *\[\([a-z0-9_]*\)\]$/\1/p'); do
   check_operation "$operation" &
   [ "$(jobs -r | wc -l)" -lt 6 ] || wait -n
 done
 wait
+if [ $races = yes ] && [ -s "$work/sanitizer" ]; then
+  while read -r case; do
+    limit=60 STRUCTMAT_QUICK=2 run "${case//[^A-Za-z0-9]/_}.racecheck" compute-sanitizer --tool racecheck \
+      --error-exitcode 99 "$tests" "${case//,/\\,}" &
+    [ "$(jobs -r | wc -l)" -lt 4 ] || wait -n
+  done < <("$tests" --list-test-names-only "[core_fixed_shape],[core_waiting]")
+  wait
+fi
 for program in "$programs"/gpu_bench_*; do
   [ -x "$program" ] || continue
   name=$(basename "$program")

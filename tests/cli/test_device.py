@@ -210,6 +210,19 @@ class Bench(OnDevice):
             self.assertGreater(row["dense_ms"], 0)
 
 
+    def test_other_operations(self):
+        for op in ["solve", "cholesky"]:
+            table = json.loads(self.run_tool("bench", "quasiseparable", "--op", op, "-n", 40, "-r", 2, "--rhs", 1,
+                                             "--backend", "cuda", "--format", "json"))
+            row, = table["rows"]
+            self.assertEqual(row["backend"], "cuda")
+            self.assertGreater(row["ms"], 0)
+            if op == "solve":
+                self.assertLess(row["error"], 1e-12)
+        self.assertIn("solve and cholesky", self.refusal("bench", "quasiseparable", "--op", "inverse", "--backend",
+                                                         "cuda"))
+
+
 class WithoutDevice(Tool):
     def test_says_so(self):
         facts = json.loads(self.run_tool("info", "--json"))

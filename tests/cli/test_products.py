@@ -268,6 +268,23 @@ class Bench(Tool):
         self.assertIn("1 BLAS threads, 1 OpenMP threads", text)
         self.assertIn("|     32 |     1 |   1 |", text)
 
+    def test_other_operations(self):
+        for op in ["solve", "cholesky", "multiply", "inverse", "compress", "vjp"]:
+            for transition in ["scalar", "diagonal", "dense"] if op == "solve" else ["diagonal"]:
+                with self.subTest(op=op, transition=transition):
+                    table = json.loads(self.run_tool("bench", "quasiseparable", "--op", op, "-n", 40, "-r", 2,
+                                                     "--rhs", 2, "--transition", transition, "--dtype", "complex128",
+                                                     "--format", "json"))
+                    self.assertEqual(table["op"], op)
+                    row, = table["rows"]
+                    self.assertGreater(row["gb_per_s"], 0)
+                    if op in ["cholesky", "compress"]:
+                        self.assertIsNone(row["dense_ms"])
+                    else:
+                        self.assertGreater(row["dense_ms"], 0)
+                        self.assertLess(row["error"], 1e-12)
+        self.assertIn("--op solve", self.refusal("bench", "toeplitz", "--op", "solve"))
+
     def test_cuda_is_measured_or_refused(self):
         facts = json.loads(self.run_tool("info", "--json"))
         if not facts["cuda"]["built"]:

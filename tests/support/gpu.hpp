@@ -21,6 +21,13 @@ inline bool quick() {
   return std::getenv("STRUCTMAT_QUICK") != nullptr || emulated();
 }
 
+/// Each operation once only, for compute-sanitizer's racecheck, which takes a hundred times as long
+/// (STRUCTMAT_QUICK=2).
+inline bool once() {
+  const char* quickness = std::getenv("STRUCTMAT_QUICK");
+  return quickness != nullptr && std::string(quickness) == "2";
+}
+
 /// Has a test of this program been skipped? Its exit status is then 77, which CTest calls "Skipped".
 inline bool& any_skipped() {
   static bool skipped = false;
