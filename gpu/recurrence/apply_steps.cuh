@@ -9,9 +9,12 @@
 
 namespace structmat::gpu::recurrence {
 
-/// Few chunks: a chunk costs the product of its transitions, and phase 2 takes them in turn.
+/// Chunks of so many steps that the three steps of each in phases 1 and 3 and the chunks in phase 2, all
+/// in turn, are as few as possible in all: sqrt(steps / 3).
 inline Chunks steps_chunks(index_t steps) {
-  return {steps, std::max<index_t>(8, pieces(steps, 128))};
+  index_t length = 8;
+  while (3 * length * length < steps) ++length;
+  return {steps, length};
 }
 
 /// `steps`: how many there are.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "structmat/core/apply.hpp"
+#include "structmat/semiseparable/block_on_device.hpp"
 #include "structmat/semiseparable/cotangent.hpp"
 
 namespace structmat {
@@ -46,5 +47,17 @@ template <Scalar T>
 void apply_vjp(const exec::cpu& e, const Semiseparable<T, transition::Block>& m, Op op,
                View<const T, 3> x, View<const T, 3> y_bar,
                Semiseparable<T, transition::Block>* m_bar, View<T, 3> x_bar);
+
+/// The same on the device, Block transitions: what quasiseparable/apply_vjp.hpp says of it holds here.
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const Semiseparable<T, transition::Block, space::cuda>& m,
+               Op op, View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               Semiseparable<T, transition::Block, space::cuda>* m_bar,
+               View<T, 3, space::cuda> x_bar);
+
+/// Bytes of device workspace for apply_vjp with k right-hand sides and this batch of x.
+template <Scalar T>
+index_t apply_vjp_workspace_bytes(const Semiseparable<T, transition::Block, space::cuda>& m,
+                                  index_t k, index_t batch = 1);
 
 }  // namespace structmat
