@@ -49,7 +49,7 @@ void apply(const char* operation, const exec::cuda& e, const Triangles<T>& m, in
       [&](Workspace& w, index_t batch) { return take_summaries(w, m, batch); },
       [&](const Triangles<T>& some, Summarised<T> s) {
         s.m = some;
-        summarise(operation, s, processors, stream);
+        summarise(operation, SummarisedTwo<T>{s, {}}, processors, stream);
         if (m.columns >= least_wide_columns) {
           enqueue_wide(operation, s, processors, stream);
         } else {

@@ -35,8 +35,7 @@ void apply_vjp(const char* operation, const exec::cuda& e, const Reverse<T>& r) 
       cut(operation, e.workspace, [&](Workspace& w) { return take_reverse(w, r); });
   enqueue_diagonal_vjp(operation, r, processors, stream);
   if (r.forward.states() == 0) return;
-  summarise(operation, problem.forward, processors, stream);
-  summarise(operation, problem.adjoint, processors, stream);
+  summarise(operation, SummarisedTwo<T>{problem.forward, problem.adjoint}, processors, stream);
   with_lanes(r.forward, [&](auto layout) {
     using Summary = decltype(layout);
     using L = Layout<Summary::States, Summary::Columns, Summary::SummaryRows, lane_vjp_rows<T>>;

@@ -13,10 +13,10 @@ namespace structmat::gpu::recurrence {
 template <class T>
 struct Summarised {
   Triangles<T> m;
-  Chunks chunks;
-  T* state;
-  T* mantissa;
-  int* exponent;
+  Chunks chunks{};
+  T* state = nullptr;
+  T* mantissa = nullptr;
+  int* exponent = nullptr;
 
   /// Chunks count in the order of the triangle's sweep.
   __device__ index_t at(index_t b, index_t chunk, int side, index_t state_index) const {
@@ -31,8 +31,15 @@ constexpr unsigned combine_threads = segments * pairs_per_block;
 
 template <class T>
 __host__ __device__ index_t combine_work(const Summarised<T>& s) {
-  return s.m.batch * pieces(s.m.states() * s.m.columns, pairs_per_block);
+  return s.state == nullptr ? 0 : s.m.batch * pieces(s.m.states() * s.m.columns, pairs_per_block);
 }
+
+/// What one launch combines: phase 2 takes a few multiprocessors for long. The second may be without
+/// summaries.
+template <class T>
+struct SummarisedTwo {
+  Summarised<T> one, other;
+};
 
 /// visit(chunk, product, end state) for begin <= chunk < end in turn; several are loaded before the
 /// first is used. Nothing is in front of chunk 0: its product is taken as 1, unread. The end state of
@@ -65,14 +72,18 @@ __device__ void for_each_chunk(const Summarised<T>& s, index_t b, index_t pair, 
 
 template <class T>
 __global__ void __launch_bounds__(combine_threads)
-    combine_chunks(const __grid_constant__ Summarised<T> s) {
+    combine_chunks(const __grid_constant__ SummarisedTwo<T> two) {
   __shared__ T mantissa[combine_threads], state[combine_threads];
   __shared__ int exponent[combine_threads];
-  const index_t pairs = s.m.states() * s.m.columns, tiles = pieces(pairs, pairs_per_block);
   const int segment = static_cast<int>(threadIdx.x) / pairs_per_block;
-  const index_t count = s.chunks.count(), length = pieces(count, segments);
-  const index_t begin = min(count, segment * length), end = min(count, begin + length);
-  for (index_t unit = blockIdx.x; unit < combine_work(s); unit += gridDim.x) {
+  const index_t work_of_one = combine_work(two.one), work = work_of_one + combine_work(two.other);
+  for (index_t at_work = blockIdx.x; at_work < work; at_work += gridDim.x) {
+    const bool first = at_work < work_of_one;
+    const Summarised<T>& s = first ? two.one : two.other;
+    const index_t unit = first ? at_work : at_work - work_of_one;
+    const index_t pairs = s.m.states() * s.m.columns, tiles = pieces(pairs, pairs_per_block);
+    const index_t count = s.chunks.count(), length = pieces(count, segments);
+    const index_t begin = min(count, segment * length), end = min(count, begin + length);
     const index_t b = unit / tiles;
     const index_t pair = (unit - b * tiles) * pairs_per_block + threadIdx.x % pairs_per_block;
     ScaledProduct<T> product;

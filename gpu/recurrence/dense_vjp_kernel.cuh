@@ -147,14 +147,15 @@ __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b
 }
 
 /// Small blocks: units are few for each warp, and all blocks together end the sooner the finer they are.
-/// Warps wait for memory: one with a few registers in local memory beats none.
+/// Registers are all that eight warps a multiprocessor can have: more warps with less of them wait for
+/// local memory.
 constexpr int dense_vjp_warps = 2;
 constexpr unsigned dense_vjp_threads = 32 * dense_vjp_warps;
 
 /// A warp has the rows of a chunk: both triangles, all right-hand sides, and all entries of the batch
 /// that add to the same numbers, one after the other.
 template <int H, class T, int R>
-__global__ void __launch_bounds__(dense_vjp_threads, parts<T>* R == 1 ? 5 : 4)
+__global__ void __launch_bounds__(dense_vjp_threads, 4)
     pull_back_dense(const __grid_constant__ DenseReverse<T, R> r) {
   const Triangles<T>& m = r.forward.m;
   const int warp = static_cast<int>(threadIdx.x) / 32;

@@ -13,9 +13,10 @@ namespace structmat::gpu::recurrence {
 template <class T>
 Summarised<T> take_summaries(Workspace& w, const Triangles<T>& m, index_t batch);
 
-/// Enqueues both phases; nothing where there are no summaries.
+/// Enqueues both phases, of one or two problems of the same size; nothing where there are no summaries.
 template <class T>
-void summarise(const char* operation, const Summarised<T>& s, int processors, cudaStream_t stream);
+void summarise(const char* operation, const SummarisedTwo<T>& two, int processors,
+               cudaStream_t stream);
 
 /// Dense transitions of order up to 8 R.
 template <class T, int R>

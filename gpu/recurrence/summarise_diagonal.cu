@@ -38,28 +38,33 @@ Summarised<T> take_summaries(Workspace& w, const Triangles<T>& m, index_t batch)
 }
 
 template <class T>
-void summarise(const char* operation, const Summarised<T>& s, int processors, cudaStream_t stream) {
-  if (s.state == nullptr) return;
-  if (s.m.columns >= least_wide_columns) {
-    constexpr index_t warps = wide_threads / 32;
-    launch(operation, summarise_wide<T>, persistent_blocks(wide_summary_work(s), warps, processors),
-           wide_threads, stream, s);
-  } else {
-    with_lanes(s.m, [&](auto layout) {
-      using L = decltype(layout);
-      launch(operation, summarise_lanes<L, T>,
-             persistent_blocks(lanes_summary_work<L>(s), lanes_threads / L::group, processors),
-             lanes_threads, stream, s);
-    });
+void summarise(const char* operation, const SummarisedTwo<T>& two, int processors,
+               cudaStream_t stream) {
+  if (two.one.state == nullptr) return;
+  for (const Summarised<T>* s : {&two.one, &two.other}) {
+    if (s->state == nullptr) continue;
+    if (s->m.columns >= least_wide_columns) {
+      launch(operation, summarise_wide<T>,
+             persistent_blocks(wide_summary_work(*s), wide_threads / 32, processors), wide_threads,
+             stream, *s);
+    } else {
+      with_lanes(s->m, [&](auto layout) {
+        using L = decltype(layout);
+        launch(operation, summarise_lanes<L, T>,
+               persistent_blocks(lanes_summary_work<L>(*s), lanes_threads / L::group, processors),
+               lanes_threads, stream, *s);
+      });
+    }
   }
-  launch(operation, combine_chunks<T>, persistent_blocks(combine_work(s), 1, processors),
-         combine_threads, stream, s);
+  launch(operation, combine_chunks<T>,
+         persistent_blocks(combine_work(two.one) + combine_work(two.other), 1, processors),
+         combine_threads, stream, two);
 }
 
 #define STRUCTMAT_INSTANTIATE(T)                                  \
   template Summarised<device_scalar_t<T>> take_summaries(         \
       Workspace&, const Triangles<device_scalar_t<T>>&, index_t); \
-  template void summarise(const char*, const Summarised<device_scalar_t<T>>&, int, cudaStream_t);
+  template void summarise(const char*, const SummarisedTwo<device_scalar_t<T>>&, int, cudaStream_t);
 STRUCTMAT_FOR_SCALARS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::gpu::recurrence
