@@ -78,7 +78,8 @@ __global__ void __launch_bounds__(gpu::grid_threads)
         m[(a * edge + b) * gpu::grid_threads] = i < s && j < s ? start[i * s + j] : D(0);
       }
     }
-    bool known = false;  // pivots of all steps
+    bool known = false;    // pivots of all steps,
+    double reference = 0;  // and the square of the bound that they gave first
     for (index_t k = first; k < last; ++k) {
       for (int i = thread; i < padded; i += gpu::grid_threads) {
         const bool inside = i < s;
@@ -98,26 +99,39 @@ __global__ void __launch_bounds__(gpu::grid_threads)
           D& entry = m[(a * edge + b) * gpu::grid_threads];
           entry = gpu::multiply_add(right, rows[3 * padded + j],
                                     gpu::multiply_add(left, rows[padded + j], entry));
-          w(a, b) = entry;
         }
       }
-      if (known && !gpu::block_eliminate_again(w, f.order, shared)) {
-        known = false;
+      // Neighbours have bounds that are alike; a worse one shows that the pivots no longer fit.
+      constexpr double worse = 9;
+      double squares = 0;
+      for (bool accepted = false; !accepted;) {
 #pragma unroll
         for (int a = 0; a < edge; ++a) {
 #pragma unroll
           for (int b = 0; b < edge; ++b) w(a, b) = m[(a * edge + b) * gpu::grid_threads];
         }
-      }
-      if (!known) known = gpu::block_eliminate(w, f.order, shared) == f.order;
-      double squares = 0;
+        const bool again = known;
+        if (again) {
+          accepted = gpu::block_eliminate_again(w, f.order, shared);
+        } else {
+          known = gpu::block_eliminate(w, f.order, shared) == f.order && f.order > 0;
+        }
+        double own = 0;
 #pragma unroll
-      for (int a = 0; a < edge; ++a) {
+        for (int a = 0; a < edge; ++a) {
 #pragma unroll
-        for (int b = 0; b < edge; ++b) squares += static_cast<double>(gpu::square(w(a, b)));
+          for (int b = 0; b < edge; ++b) own += static_cast<double>(gpu::square(w(a, b)));
+        }
+        // Its barrier lets the next rows come.
+        squares = gpu::block_sum(own, scratch);
+        if (again) {
+          accepted = accepted && squares <= worse * reference;
+          known = accepted;
+        } else {
+          accepted = true;
+          reference = squares;
+        }
       }
-      // Its barrier lets the next rows come.
-      squares = gpu::block_sum(squares, scratch);
       if (thread == 0 && k + 1 < f.n) {
         constexpr double infinite = std::numeric_limits<double>::infinity();
         p.out[which][k + 1] = squares < infinite ? sqrt(squares) : infinite;
