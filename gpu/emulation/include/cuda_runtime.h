@@ -178,6 +178,7 @@ using std::max;
 using std::min;
 #define STRUCTMAT_USING(name) using std::name;
 STRUCTMAT_USING(abs)
+STRUCTMAT_USING(atan2)
 STRUCTMAT_USING(ceil)
 STRUCTMAT_USING(copysign)
 STRUCTMAT_USING(cos)
