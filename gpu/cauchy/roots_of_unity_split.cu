@@ -12,6 +12,7 @@
 #include "core/reduce.cuh"
 #include "core/shared.cuh"
 #include "vandermonde/split_tables.cuh"
+#include <cstdlib>
 
 namespace structmat::gpu {
 namespace {
@@ -240,6 +241,7 @@ __device__ void transform_rows(Transforms& t, index_t coarse, index_t existing, 
   }
 }
 
+template <bool by_step>
 __global__ void __launch_bounds__(threads, 2)
     split(const __grid_constant__ RootSumsProblem<C> m, index_t turns) {
   Memory& memory = *dynamic_shared<Memory>();
@@ -273,7 +275,7 @@ __global__ void __launch_bounds__(threads, 2)
       const int count = static_cast<int>(min(m.count - start, index_t{group}));
       if (start > 0) prepare(m, b, column, start, poles);
       __syncthreads();
-      add_chunks(
+      add_chunks<by_step>(
           sums, t.left, t.right, (count + pole_chunk - 1) / pole_chunk,
           [&](int chunk) { make_seeds(poles, chunk, scales, t.seeds); },
           [&](int chunk) {
@@ -297,7 +299,7 @@ void root_sums_split(const char* operation, int processors, cudaStream_t stream,
   const index_t work = m.batch * m.columns * ((m.length / points + rows - 1) / rows);
   // Neighbouring tiles share what is prepared of their poles, where there are enough of them.
   const index_t turns = work >= 8 * processors ? 2 : 1;
-  launch(operation, split,
+  launch(operation, std::getenv("STRUCTMAT_BY_STEP") ? split<true> : split<false>,
          Grid{persistent_blocks(work, turns, processors), threads, sizeof(Memory)}, stream, m,
          turns);
 }
