@@ -99,8 +99,8 @@ void add_sums(Context& c, std::vector<Row>& rows, index_t batch, index_t pairs, 
   row.name = "conjugate_sums " + shape;
   row.ours_ms = c.time_graph(
       4, [&](int) { cauchy::conjugate_sums<T>(e, v.view(), w.view(), z.view(), out.view()); });
-  // Nodes on the imaginary axis: 10 operations and a reciprocal.
-  row.floor_ms = 11 * terms / (sizeof(R) == 4 ? single_rate : double_rate);
+  // Nodes on the imaginary axis: 8 operations and a reciprocal.
+  row.floor_ms = 9 * terms / (sizeof(R) == 4 ? single_rate : double_rate);
   row.target_ms = target;
   const auto hv = to_host(v);
   const auto got = to_host(out);

@@ -8,6 +8,8 @@
 // the nodes of a row alone decide, 2 y^2 and the factor y of the imaginary part, is left out of the sum.
 #include "structmat/cauchy/conjugate_sums.hpp"
 
+#include <cstdlib>
+
 #include "cauchy/conjugate_operands.hpp"
 #include "cauchy/reciprocal.cuh"
 #include "cauchy/tiled_sums.cuh"
@@ -25,19 +27,25 @@ struct Operands {
 };
 
 /// Half of a sum and of its imaginary part over 2 y.
-template <class R>
+///
+/// On the imaginary axis a = -Re w belongs to the pole. With e = -(a^2 + p q) = Re D - 2 a^2 and y^2 by e,
+///   |D|^2 = e^2 + (2 Re w Im w)^2,
+///   Re(N conj(D)) = Re(v w) e - 2 Re w Im w Im(v w),   Im(N conj(D)) / y = Re(v) e - 2 Re w Im w Im v,
+/// whose terms are bounded as above, and where y appears in p and q alone.
+template <class R, int rows_>
 struct PairTerm {
   using Scalar = Complex<R>;
-  static constexpr int outputs = 1, step = 1, rows = sizeof(R) == 4 ? 4 : 2;
+  static constexpr int outputs = 1, step = 1, rows = rows_;
 
   struct Row {
-    R re, im, twice, fourth;  // times im^2
+    R re, im;
   };
   struct alignas(16) Source {
-    R w_im, half_v_re, w_re, v_re, numerator, v_im;
-    R square, t, axis_numerator, product;  // what add has at Re z = 0
+    // What add_simply reads stands together.
+    R w_im, minus_square, across, slope, offset, half_v_re, side_offset;
+    R w_re, v_re, numerator, v_im;
     __device__ void clear() {
-      v_re = numerator = half_v_re = v_im = t = axis_numerator = product = 0;
+      slope = offset = half_v_re = side_offset = v_re = numerator = v_im = 0;
     }
   };
 
@@ -47,13 +55,13 @@ struct PairTerm {
   __host__ __device__ int passes() const { return 1; }
   __device__ Row row(index_t b, index_t l, int) const {
     const Complex<R> z = all.z(b, l);
-    const R square = z.im * z.im;
-    return {z.re, z.im, 2 * square, 4 * square};
+    return {z.re, z.im};
   }
   __device__ Source source(index_t b, index_t n, index_t, int) const {
-    const Complex<R> w = all.w(b, n), v = all.v(b, n);
-    const R numerator = -v.im * w.im, t = -v.re * w.re, axis = t + numerator;
-    return {w.im, v.re / 2, w.re, v.re, numerator, v.im, w.re * w.re, t, axis, w.re * axis};
+    const Complex<R> w = all.w(b, n), v = all.v(b, n), vw = v * w;
+    const R area = w.re * w.im;
+    return {w.im, -(w.re * w.re), 4 * area * area, vw.re, -2 * area * vw.im, v.re / 2, -area * v.im,
+            w.re, v.re,           -v.im * w.im,    v.im};
   }
   __device__ bool bears(const Row& row) const {
     return at_most(Complex<R>(row.re, row.im), most_fourth<R>);
@@ -63,20 +71,20 @@ struct PairTerm {
   }
 
   __device__ void add(const Row& row, const Source* source, Scalar (&sum)[1]) const {
+    const R twice = 2 * row.im * row.im;
     const R a = row.re - source->w_re, p = row.im - source->w_im, q = row.im + source->w_im;
     const R square = a * a, d = fma(-p, q, square);
-    const R r = fast_reciprocal(fma(square, row.fourth, d * d));
+    const R r = fast_reciprocal(fma(square, 2 * twice, d * d));
     const R t = source->v_re * a, numerator = t + source->numerator;
-    sum[0].re = fma(fma(numerator, d, t * row.twice), r, sum[0].re);
+    sum[0].re = fma(fma(numerator, d, t * twice), r, sum[0].re);
     sum[0].im = fma(fma(source->half_v_re, d, -(a * numerator)), r, sum[0].im);
   }
-  /// On the imaginary axis a = -Re w belongs to the pole.
   __device__ bool is_simple(const Row& row) const { return row.re == 0; }
   __device__ void add_simply(const Row& row, const Source& source, Scalar (&sum)[1]) const {
-    const R p = row.im - source.w_im, q = row.im + source.w_im, d = fma(-p, q, source.square);
-    const R r = fast_reciprocal(fma(source.square, row.fourth, d * d));
-    sum[0].re = fma(fma(source.axis_numerator, d, source.t * row.twice), r, sum[0].re);
-    sum[0].im = fma(fma(source.half_v_re, d, source.product), r, sum[0].im);
+    const R p = row.im - source.w_im, q = row.im + source.w_im, e = fma(-p, q, source.minus_square);
+    const R r = fast_reciprocal(fma(e, e, source.across));
+    sum[0].re = fma(fma(source.slope, e, source.offset), r, sum[0].re);
+    sum[0].im = fma(fma(source.half_v_re, e, source.side_offset), r, sum[0].im);
   }
   __device__ void complete(const Row& row, Scalar (&sum)[1]) const {
     sum[0] = {2 * sum[0].re, 4 * row.im * sum[0].im};
@@ -87,6 +95,8 @@ struct PairTerm {
     sum[0] += gpu::conjugate(v) * exact_reciprocal(z - gpu::conjugate(w), false);
   }
 };
+template <class R>
+inline constexpr int pair_rows = sizeof(R) == 4 ? 8 : 2;
 
 /// A = 1 / (z - w) and B = 1 / (z - conj w), by one real reciprocal.
 template <class R>
@@ -246,8 +256,8 @@ index_t conjugate_sums_workspace_bytes(index_t batch, index_t poles, index_t nod
   constexpr auto operation = "cauchy::conjugate_sums";
   require_counts(operation, batch, poles, nodes);
   using D = gpu::device_scalar_t<T>;
-  const index_t count =
-      direct_count<PairTerm<gpu::real_of_t<D>>>(operation, {batch, nodes, poles, 1});
+  const index_t count = direct_count<PairTerm<gpu::real_of_t<D>, pair_rows<gpu::real_of_t<D>>>>(
+      operation, {batch, nodes, poles, 1});
   return gpu::counted(operation, [&](gpu::Workspace& w) { return w.take<D>(count); });
 }
 
@@ -261,13 +271,20 @@ void conjugate_sums(const exec::cuda& e, View<const T, 2, space::cuda> v,
   const ConjugateOperands<T, space::cuda> all(operation, v, w, z, "out", out);
   all.require_apart(operation, "out", out);
   gpu::require_writable(operation, out, "out");
-  PairTerm<R> term{{all.batch, all.nodes, all.poles, 1},
-                   {gpu::strided(all.v), gpu::strided(all.w), gpu::strided(all.z), {}}};
-  const index_t count = out.empty() ? 0 : direct_count<PairTerm<R>>(operation, term.shape);
+  PairTerm<R, pair_rows<R>> term{
+      {all.batch, all.nodes, all.poles, 1},
+      {gpu::strided(all.v), gpu::strided(all.w), gpu::strided(all.z), {}}};
+  const index_t count =
+      out.empty() ? 0 : direct_count<PairTerm<R, pair_rows<R>>>(operation, term.shape);
   D* const partial =
       gpu::cut(operation, e.workspace, [&](gpu::Workspace& space) { return space.take<D>(count); });
   const int processors = gpu::multiprocessors(operation);
   if (out.empty()) return;
+  if (const char* const variant = std::getenv("STRUCTMAT_VARIANT"); variant && *variant == '4') {
+    PairTerm<R, 4> other{term.shape, term.all};
+    enqueue(operation, other, partial, Target<D>{column(out)}, processors, gpu::stream_of(e));
+    return;
+  }
   enqueue(operation, term, partial, Target<D>{column(out)}, processors, gpu::stream_of(e));
 }
 

@@ -14,6 +14,17 @@
 
 namespace structmat::gpu {
 
+/// threadIdx.x, read again: what depends on it is computed anew, and does not stay in registers.
+__device__ inline unsigned thread_again() {
+#if defined(STRUCTMAT_CUDA_EMULATION)
+  return threadIdx.x;
+#else
+  unsigned thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+#endif
+}
+
 /// Throws BackendError, on behalf of `operation`, unless the status is success.
 inline void check(cudaError_t status, const char* operation) {
   if (status == cudaSuccess) return;

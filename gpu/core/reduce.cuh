@@ -35,4 +35,16 @@ __device__ T block_sum(T value, T* scratch) {
   return warp_sum(value);
 }
 
+/// The largest value of a block of `Warps` warps, in every thread, none of them NaN. `scratch` is free again
+/// after the next barrier.
+template <class T, int Warps>
+__device__ T block_max(T value, T (&scratch)[Warps]) {
+  value = warp_max(value);
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = value;
+  __syncthreads();
+#pragma unroll
+  for (const T other : scratch) value = max(value, other);
+  return value;
+}
+
 }  // namespace structmat::gpu

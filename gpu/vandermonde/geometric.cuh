@@ -51,6 +51,19 @@ __device__ inline Complex<double> unit(double l, double y) {
   return {fma(-angle, s, c), fma(angle, c, s)};
 }
 
+/// y / (2 pi) modulo 1, in units of 2^-64.
+__device__ inline unsigned long long fraction_of_turns(double y) {
+  const double high = y * turns_high;
+  double low = fma(y, turns_high, -high) + y * turns_low;
+  low -= rint(low);
+  const double scaled = (high - rint(high)) * 0x1p32, head = rint(scaled);
+  const double rest = fma(low, 0x1p64, (scaled - head) * 0x1p32);
+  constexpr double limit = 0x1p62;
+  const double bounded = rest < -limit ? -limit : rest > limit ? limit : rest;
+  return (static_cast<unsigned long long>(static_cast<long long>(head)) << 32) +
+         static_cast<unsigned long long>(static_cast<long long>(rint(bounded)));
+}
+
 /// a^l by squaring, from the leading bit of l down: no intermediate power is beyond the last one.
 template <class W>
 __device__ W power(W a, index_t l) {
@@ -134,7 +147,7 @@ struct Geometric<Complex<float>> {
     constexpr double log2_e = 1.4426950408889634;
     // A phase that is no number makes the term none.
     rate = isfinite(a.im) ? base.re * log2_e : double(NAN);
-    turns = isfinite(a.im) ? fraction(base.im) : 0;
+    turns = isfinite(a.im) ? fraction_of_turns(base.im) : 0;
   }
 
   __device__ Complex<float> operator()(index_t l) const {
@@ -149,19 +162,6 @@ struct Geometric<Complex<float>> {
     sincospi(head, &s, &c);
     const float modulus = exp2_of(static_cast<double>(l) * rate);
     return {modulus * fma(-rest, s, c), modulus * fma(rest, c, s)};
-  }
-
- private:
-  static __device__ unsigned long long fraction(double y) {
-    const double high = y * turns_high;
-    double low = fma(y, turns_high, -high) + y * turns_low;
-    low -= rint(low);
-    const double scaled = (high - rint(high)) * 0x1p32, head = rint(scaled);
-    const double rest = fma(low, 0x1p64, (scaled - head) * 0x1p32);
-    constexpr double limit = 0x1p62;
-    const double bounded = rest < -limit ? -limit : rest > limit ? limit : rest;
-    return (static_cast<unsigned long long>(static_cast<long long>(head)) << 32) +
-           static_cast<unsigned long long>(static_cast<long long>(rint(bounded)));
   }
 };
 

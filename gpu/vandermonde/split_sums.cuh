@@ -1,13 +1,37 @@
 /// \file
-/// Sums over poles of products of two complex tables on tensor cores, with each number in two parts of 11
-/// bits: (high + low)(high' + low') without low low', which is below 2^-22 of the product. The product of
-/// four poles is summed on tensor cores, which truncate; the sum over poles is rounded.
+/// Sums over poles of products of two complex tables on tensor cores, with each number in two parts of
+/// half precision: (high + low)(high' + low') without low low', which is below 2^-22 of the product. The
+/// products of eight poles are summed on tensor cores, which truncate; the sum over poles is rounded.
+///
+/// Numbers of half precision have 11 bits and a small range. Rows of the left table are scaled by powers of
+/// two, for each chunk of poles apart; the numbers of the right one are scaled by their maker. What is below
+/// 2^-16 of the largest number of its row (right: of 1) has an error of 2^-39 of that.
 #pragma once
 
 #include "core/complex.cuh"
 #include "core/tensor.cuh"
 
 namespace structmat::gpu {
+
+inline constexpr int pole_step = 8, pole_chunk = 16, pole_steps = pole_chunk / pole_step;
+
+/// The numbers of two neighbouring poles, as an operand of tensor cores has them.
+struct alignas(16) PolePair {
+  unsigned high[2], low[2];
+
+  PolePair() = default;
+  __device__ PolePair(Complex<float> first, Complex<float> second) {
+    split(0, first);
+    split(1, second);
+  }
+
+ private:
+  __device__ void split(int pole, Complex<float> a) {
+    high[pole] = halves(a.re, a.im);
+    const float2 kept = floats(high[pole]);
+    low[pole] = halves(a.re - kept.x, a.im - kept.y);
+  }
+};
 
 /// A block's tile of sums conj(a_p(row)) b_p(column) over poles p, or of their real parts (Out real).
 /// Eight warps, 2 x 4, each with `row_fragments` x 4 fragments of 16 x 8 sums.
@@ -16,71 +40,125 @@ class SplitSums {
  public:
   static constexpr int parts = is_complex<Out> ? 2 : 1;
   static constexpr int row_fragments = 4 / parts, column_fragments = 4;
-  static constexpr int threads = 256;
-  static constexpr int rows = 2 * 16 * row_fragments, columns = 4 * 8 * column_fragments;
-  /// Poles at a time, and the distance of their tables: four poles of four neighbours then lie in
-  /// different banks.
-  static constexpr int chunk = 16, stride = 128 + 4;
-  using Table = Complex<float>[chunk][stride];
+  static constexpr int threads = 256, warp_rows = 2;
+  static constexpr int rows = warp_rows * 16 * row_fragments;
+  static constexpr int columns = threads / 32 / warp_rows * 8 * column_fragments;
+  /// Of poles, in a step.
+  static constexpr int pairs = pole_step / 2;
+
+  /// Numbers of poles 8 step + 2 pair and the next one, times 2^13; up to 7 in size before that. Threads with
+  /// neighbouring pairs, then columns, meet no bank twice.
+  struct Right {
+    static constexpr int exponent = 13;
+    PolePair at[pole_steps][columns][pairs];
+  };
+
+  class Left {
+   public:
+    /// Rows stand in pairs too, 8 apart.
+    static constexpr int row_pairs = rows / 2;
+    static __device__ int row(int row_pair) { return row_pair / 8 * 16 + row_pair % 8; }
+
+    /// Two poles of two rows. Four neighbouring lanes make those of a step, for one pair of rows, together.
+    class Entry {
+     public:
+      Entry() = default;
+      __device__ Entry(const Complex<float> (&first)[2], const Complex<float> (&second)[2]) {
+        const float up[2] = {scaling(first, scale_.x), scaling(second, scale_.y)};
+        const PolePair top(up[0] * first[0], up[0] * first[1]),
+            bottom(up[1] * second[0], up[1] * second[1]);
+        high_ = {top.high[0], bottom.high[0], top.high[1], bottom.high[1]};
+        low_ = {top.low[0], bottom.low[0], top.low[1], bottom.low[1]};
+      }
+
+     private:
+      friend class Left;
+      /// The power of two for a row, whose inverse goes to `scale`.
+      static __device__ float scaling(const Complex<float> (&a)[2], float& scale) {
+        // NaN is not the larger one.
+        float largest =
+            fmax(fmax(fabs(a[0].re), fabs(a[0].im)), fmax(fabs(a[1].re), fabs(a[1].im)));
+        largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, 1));
+        largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
+        // To [2^14, 2^15), but not from below 2^-96.
+        constexpr int bias = 127, target = 14, least = bias - 96;
+        const int exponent = max(__float_as_int(largest) >> 23, least);
+        scale = __int_as_float((exponent - target - Right::exponent) << 23);
+        return __int_as_float((2 * bias + target - exponent) << 23);
+      }
+      uint4 high_, low_;
+      float2 scale_;
+    };
+    __device__ void put(int step, int row_pair, int pair, const Entry& entry) {
+      high_[step][row_pair][pair] = entry.high_;
+      low_[step][row_pair][pair] = entry.low_;
+      if (pair == 0) scale_[step][row_pair] = entry.scale_;
+    }
+
+   private:
+    friend class SplitSums;
+    uint4 high_[pole_steps][row_pairs][pairs], low_[pole_steps][row_pairs][pairs];
+    float2 scale_[pole_steps][row_pairs];
+  };
 
   /// Adds the products of a chunk of poles.
-  __device__ void add(const Table& a, const Table& b) {
+  __device__ void add(const Left& a, const Right& b) {
 #pragma unroll 1
-    for (int first = 0; first < chunk; first += 4) {
-      const Complex<float>* const row = &a[first + t()][first_row()];
-      const Complex<float>* const column = &b[first + t()][first_column()];
-      Split right[column_fragments][2];
+    for (int step = 0; step < pole_steps; ++step) {
+      PolePair right[column_fragments];
 #pragma unroll
-      for (int j = 0; j < column_fragments; ++j) {
-        const Complex<float> v = column[8 * j];
-        right[j][0] = split(v.re);
-        right[j][1] = split(v.im);
-      }
+      for (int j = 0; j < column_fragments; ++j) right[j] = b.at[step][operand_column(j)][t()];
 #pragma unroll
       for (int i = 0; i < row_fragments; ++i) {
-        const Complex<float> top = row[16 * i], bottom = row[16 * i + 8];
-        const Split left[4] = {split(top.re), split(bottom.re), split(top.im), split(bottom.im)};
-        const unsigned high[4] = {left[0].high, left[1].high, left[2].high, left[3].high};
-        const unsigned low[4] = {left[0].low, left[1].low, left[2].low, left[3].low};
+        const int row_pair = warp() % warp_rows * 8 * row_fragments + 8 * i + g();
+        const uint4 high = a.high_[step][row_pair][t()], low = a.low_[step][row_pair][t()];
+        const float2 scale = a.scale_[step][row_pair];
 #pragma unroll
         for (int part = 0; part < parts; ++part) {
+          float product[column_fragments][4];
+          const float zero[4] = {};
+#pragma unroll
+          for (int j = 0; j < column_fragments; ++j)
+            multiply_add(product[j], high, turned(part, right[j].low), zero);
+#pragma unroll
+          for (int j = 0; j < column_fragments; ++j)
+            multiply_add(product[j], low, turned(part, right[j].high), product[j]);
+#pragma unroll
+          for (int j = 0; j < column_fragments; ++j)
+            multiply_add(product[j], high, turned(part, right[j].high), product[j]);
 #pragma unroll
           for (int j = 0; j < column_fragments; ++j) {
-            // Re conj(a) b = a.re b.re + a.im b.im, Im conj(a) b = a.re b.im - a.im b.re.
-            constexpr unsigned sign = 0x80000000u;
-            const unsigned b_high[2] = {right[j][part].high,
-                                        right[j][1 - part].high ^ (part == 1 ? sign : 0)};
-            const unsigned b_low[2] = {right[j][part].low,
-                                       right[j][1 - part].low ^ (part == 1 ? sign : 0)};
-            float product[4] = {};
-            add_product(product, high, b_low);
-            add_product(product, low, b_high);
-            add_product(product, high, b_high);
 #pragma unroll
-            for (int v = 0; v < 4; ++v) sum_[part][i][j][v] += product[v];
+            for (int v = 0; v < 4; ++v) {
+              float& sum = sum_[part][i][j][v];
+              sum = fma(product[j][v], v < 2 ? scale.x : scale.y, sum);
+            }
           }
         }
       }
     }
   }
 
-  /// f(row, column, sum, sum of the next column), for even columns.
+  /// f(row, column, sums of four columns) for columns that are multiples of four.
   template <class F>
   __device__ void for_each(const F& f) const {
 #pragma unroll
     for (int i = 0; i < row_fragments; ++i) {
 #pragma unroll
-      for (int j = 0; j < column_fragments; ++j) {
+      for (int half = 0; half < 2; ++half) {
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const auto value = [&](int v) -> Out {
+        for (int j = 0; j < column_fragments; j += 2) {
+          Out value[4];
+#pragma unroll
+          for (int v = 0; v < 4; ++v) {
+            const int fragment = j + v / 2, element = 2 * half + v % 2;
             if constexpr (parts == 1)
-              return sum_[0][i][j][v];
+              value[v] = sum_[0][i][fragment][element];
             else
-              return {sum_[0][i][j][v], sum_[1][i][j][v]};
-          };
-          f(first_row() + 16 * i + 8 * half, first_column() - g() + 8 * j + 2 * t(),
-            value(2 * half), value(2 * half + 1));
+              value[v] = {sum_[0][i][fragment][element], sum_[1][i][fragment][element]};
+          }
+          f(warp() % warp_rows * 16 * row_fragments + g() + 16 * i + 8 * half,
+            first_column() + 8 * j + 4 * t(), value);
         }
       }
     }
@@ -88,20 +166,26 @@ class SplitSums {
 
  private:
   static __device__ int t() {
-    return static_cast<int>(threadIdx.x) % 4;
-  }
-  static __device__ int warp() {
-    return static_cast<int>(threadIdx.x) / 32;
+    return static_cast<int>(threadIdx.x % 4);
   }
   static __device__ int g() {
-    return static_cast<int>(threadIdx.x) % 32 / 4;
+    return static_cast<int>(threadIdx.x % 32 / 4);
   }
-  /// Of this lane's operands.
-  static __device__ int first_row() {
-    return warp() % 2 * 16 * row_fragments + g();
+  static __device__ int warp() {
+    return static_cast<int>(threadIdx.x / 32);
   }
   static __device__ int first_column() {
-    return warp() / 2 * 8 * column_fragments + g();
+    return warp() / warp_rows * 8 * column_fragments;
+  }
+  /// Column g of fragment j: two fragments share 16 columns, so that a lane has the sums of four in a row.
+  static __device__ int operand_column(int j) {
+    return first_column() + j / 2 * 16 + g() / 2 * 4 + j % 2 * 2 + g() % 2;
+  }
+  /// (b.re, b.im) for Re conj(a) b = a.re b.re + a.im b.im; (b.im, -b.re) for Im conj(a) b.
+  static __device__ uint2 turned(int part, const unsigned (&b)[2]) {
+    if (part == 0) return {b[0], b[1]};
+    constexpr unsigned sign = 0x80000000u;
+    return {__funnelshift_l(b[0], b[0], 16) ^ sign, __funnelshift_l(b[1], b[1], 16) ^ sign};
   }
 
   float sum_[parts][row_fragments][column_fragments][4] = {};

@@ -1,10 +1,12 @@
 // Long complex exponential sums in float on tensor cores.
 //
 // A block takes a tile of 128 (complex results: 64) rows of 128 lags of one column. For 16 poles at a time it
-// computes 48 terms of each and multiplies them to two tables; while one block of a multiprocessor does
-// so, the other one multiplies.
+// computes 48 terms of each, multiplies them to two tables, and adds the tables' product up. Seeds, tables and
+// products of three chunks stand side by side between two barriers, and half of the warps make tables while the
+// other half multiplies.
+#include "core/reduce.cuh"
 #include "core/shared.cuh"
-#include "vandermonde/split_sums.cuh"
+#include "vandermonde/split_tables.cuh"
 #include "vandermonde/sums.cuh"
 
 namespace structmat::gpu {
@@ -12,18 +14,19 @@ namespace {
 
 using C = Complex<float>;
 
-constexpr int row_lags = 128;
-constexpr int most_seeds = row_lags / seed_width;  // of high parts
-constexpr int threads = 256;
+constexpr int row_lags = 128, threads = 256;
+constexpr int group = 64;  // poles that are prepared together
 
 template <class Out>
-struct Tables {
-  static constexpr int chunk = SplitSums<Out>::chunk;
-  Geometric<C> sequence[chunk];
-  C weight[chunk];
-  // Terms at lags 0 ... 7, at multiples of 8, and the same for rows.
-  C seed[2][chunk][seed_width + most_seeds];
-  typename SplitSums<Out>::Table coarse, fine;
+struct Memory {
+  typename SplitSums<Out>::Left left;
+  typename SplitSums<Out>::Right right;
+  Seeds coarse, fine;
+  Exponential sequence[group];
+  Exponential::Start start[group];
+  C weight[group];
+  float scale[2][row_lags];
+  float rates[threads / 32];
 };
 
 template <class Out>
@@ -33,67 +36,121 @@ __host__ __device__ index_t tiles(const OverPoles<C, Out>& m) {
 }
 
 template <class Out>
-__device__ void tabulate(const OverPoles<C, Out>& m, index_t b, index_t column, index_t row,
-                         index_t first, Tables<Out>& tables) {
-  constexpr int chunk = SplitSums<Out>::chunk, each = seed_width + most_seeds;
-  const int own = static_cast<int>(threadIdx.x);
-  if (own < chunk && first + own < m.z.count) {
-    tables.sequence[own] = m.z(b, first + own);
-    tables.weight[own] = m.factor * m.x(b, first + own, column);
-  }
-  __syncthreads();
-  for (int entry = own; entry < 2 * chunk * each; entry += threads) {
-    const int pole = entry % chunk, s = entry / chunk % each, rows = entry / (chunk * each);
-    const index_t step = s < seed_width ? s : (s - seed_width) * seed_width;
-    const index_t lag = rows == 0 ? step : ((s < seed_width ? 0 : row) + step) * row_lags;
-    C term(0);
-    if (first + pole < m.z.count) {
-      term = tables.sequence[pole](lag);
-      // The coarse table is conjugated for SplitSums, and holds the weights.
-      if (rows == 1) term = conjugate(s < seed_width ? term : term * tables.weight[pole]);
+__device__ Exponential sequence(const OverPoles<C, Out>& m, index_t b, index_t n) {
+  return Exponential(conjugate_if(m.z.conjugated, m.z.nodes(b, n)));
+}
+
+/// Seeds of a chunk: a thread has a pole and a sixteenth of its seeds.
+template <class Out>
+__device__ void make_seeds(Memory<Out>& memory, int chunk, const ColumnScales& scales) {
+  const unsigned thread = thread_again();
+  const int pole = static_cast<int>(thread % pole_chunk),
+            seed = static_cast<int>(thread / pole_chunk);
+  static_assert(threads / pole_chunk == Seeds::highs && Seeds::highs == 2 * Seeds::lows);
+  const int at = chunk * pole_chunk + pole;
+  const Exponential terms = memory.sequence[at];
+  const Exponential::Start start = memory.start[at];
+  const C weight = memory.weight[at];
+  const bool of_fine = seed < Seeds::lows;
+  const int low = seed % Seeds::lows, high = seed * seed_width;
+  const int shift = of_fine ? scales.of_seed(low) - SplitSums<Out>::Right::exponent : 0;
+  const C first = terms(of_fine ? low : low * row_lags, {Exponential::no_phase, -shift, 0});
+  const C fine = terms(high, scales.of_seed(high));
+  const C coarse = terms(high * row_lags, start) * weight;
+  // SplitSums takes the conjugate of the left table.
+  (of_fine ? memory.fine : memory.coarse).put_low(low, pole, conjugate_if(!of_fine, first));
+  memory.fine.put_high(seed, pole, fine);
+  memory.coarse.put_high(seed, pole, conjugate(coarse));
+}
+
+template <class Out>
+__device__ void make_tables(Memory<Out>& memory) {
+  using Sums = SplitSums<Out>;
+  fill<Sums>(memory.left, [&](int step, int pair, int row, C(&top)[2], C(&bottom)[2]) {
+    const Seeds::Pair* const high = &memory.coarse.high[step][row / seed_width][pair];
+    const Seeds::Pair low = memory.coarse.low[step][row % seed_width][pair];
+    const Seeds::Pair first = low * high[0], second = low * high[Sums::pairs];
+#pragma unroll
+    for (int pole = 0; pole < 2; ++pole) {
+      top[pole] = first.pole[pole];
+      bottom[pole] = second.pole[pole];
     }
-    tables.seed[rows][pole][s] = term;
-  }
-  __syncthreads();
-  for (int entry = own; entry < chunk * row_lags; entry += threads) {
-    const int pole = entry / row_lags, at = entry % row_lags;
-    const auto term = [&](int rows) {
-      const C* const seed = tables.seed[rows][pole];
-      return seed[at % seed_width] * seed[seed_width + at / seed_width];
-    };
-    tables.fine[pole][at] = term(0);
-    if (at < SplitSums<Out>::rows) tables.coarse[pole][at] = term(1);
-  }
-  __syncthreads();
+  });
+  fill(memory.right, memory.fine);
+}
+
+/// To[at] ... to[at + 3] := a, with 16-byte boundaries; at: a multiple of 4.
+__device__ void store(float* to, unsigned at, const float (&a)[4]) {
+  reinterpret_cast<float4*>(to)[at / 4] = make_float4(a[0], a[1], a[2], a[3]);
+}
+__device__ void store(C* to, unsigned at, const C (&a)[4]) {
+  float4* const wide = reinterpret_cast<float4*>(to) + at / 2;
+  wide[0] = make_float4(a[0].re, a[0].im, a[1].re, a[1].im);
+  wide[1] = make_float4(a[2].re, a[2].im, a[3].re, a[3].im);
 }
 
 template <class Out>
 __global__ void __launch_bounds__(threads, 2)
-    over_poles_split(const __grid_constant__ OverPoles<C, Out> m, bool pairs) {
-  Tables<Out>& tables = *dynamic_shared<Tables<Out>>();
+    over_poles_split(const __grid_constant__ OverPoles<C, Out> m, bool wide) {
+  using Sums = SplitSums<Out>;
+  auto& memory = *dynamic_shared<Memory<Out>>();
+  const int own = static_cast<int>(threadIdx.x);
   const index_t work = m.batch * m.columns * tiles(m);
   for (index_t unit = blockIdx.x; unit < work; unit += gridDim.x) {
     const index_t column = unit / tiles(m) % m.columns, b = unit / tiles(m) / m.columns;
-    const index_t row = unit % tiles(m) * SplitSums<Out>::rows;
-    SplitSums<Out> sums;
-    for (index_t first = 0; first < m.z.count; first += SplitSums<Out>::chunk) {
-      tabulate(m, b, column, row, first, tables);
-      sums.add(tables.coarse, tables.fine);
-      __syncthreads();
+    const index_t row = unit % tiles(m) * Sums::rows;
+    // This thread's pole of a group; what is missing has weight 0.
+    const auto prepare = [&](index_t first) {
+      if (own >= group) return;
+      const bool exists = own < m.z.count - first;
+      const Exponential terms = exists ? sequence(m, b, first + own) : Exponential(-INFINITY, 0);
+      memory.sequence[own] = terms;
+      memory.start[own] = terms.start(row * row_lags);
+      memory.weight[own] = exists ? m.factor * m.x(b, first + own, column) : C(0);
+    };
+    prepare(0);
+    float rate = -Exponential::limit;
+    if (own < group && own < m.z.count) rate = fmax(rate, memory.sequence[own].rate());
+    for (index_t n = group + own; n < m.z.count; n += threads)
+      rate = fmax(rate, sequence(m, b, n).rate());
+    const ColumnScales scales(block_max(rate, memory.rates));
+    if (own < row_lags) {
+      const float2 scale = scales.of_column(own);
+      memory.scale[0][own] = scale.x;
+      memory.scale[1][own] = scale.y;
     }
-    sums.for_each([&](int r, int at, Out one, Out other) {
-      const index_t lag = (row + r) * row_lags + at;
-      Out* const result = &m.y(b, lag, column);
-      if (pairs && lag + 1 < m.z.lags) {
-        struct alignas(2 * sizeof(Out)) Pair {
-          Out one, other;
-        };
-        *reinterpret_cast<Pair*>(result) = {one, other};
-        return;
+    Sums sums;
+    for (index_t first = 0; first < m.z.count; first += group) {
+      if (first > 0) {
+        prepare(first);
+        __syncthreads();
       }
-      if (lag < m.z.lags) *result = one;
-      if (lag + 1 < m.z.lags) result[m.y.stride[1]] = other;
-    });
+      const int poles = static_cast<int>(min(m.z.count - first, index_t{group}));
+      add_chunks(
+          sums, memory.left, memory.right, (poles + pole_chunk - 1) / pole_chunk,
+          [&](int chunk) { make_seeds(memory, chunk, scales); }, [&](int) { make_tables(memory); });
+    }
+    Out* const result = &m.y(b, row * row_lags, column);
+    const index_t lags = m.z.lags - row * row_lags;
+    if (wide && lags >= Sums::rows * row_lags && scales.moderate()) {
+      sums.for_each([&](int r, int at, const Out(&sum)[4]) {
+        Out value[4];
+#pragma unroll
+        for (int v = 0; v < 4; ++v) value[v] = memory.scale[0][at + v] * sum[v];
+        store(result, r * row_lags + at, value);
+      });
+    } else {
+      sums.for_each([&](int r, int at, const Out(&sum)[4]) {
+#pragma unroll
+        for (int v = 0; v < 4; ++v) {
+          const int lag = r * row_lags + at + v;
+          if (lag >= lags) continue;
+          result[lag * m.y.stride[1]] =
+              memory.scale[1][at + v] * (memory.scale[0][at + v] * sum[v]);
+        }
+      });
+    }
+    __syncthreads();
   }
 }
 
@@ -104,12 +161,13 @@ void sum_over_poles_split(const char* operation, int processors, cudaStream_t st
                           const OverPoles<C, Out>& m) {
   const index_t work = m.batch * m.columns * tiles(m);
   if (work == 0) return;
-  // Two neighbouring lags in one store.
-  const bool pairs = m.y.stride[1] == 1 && m.y.stride[0] % 2 == 0 && m.y.stride[2] % 2 == 0 &&
-                     reinterpret_cast<std::uintptr_t>(m.y.data) % (2 * sizeof(Out)) == 0;
+  // Four neighbouring lags together, 16 bytes a store.
+  const bool wide = m.y.stride[1] == 1 && (m.batch == 1 || m.y.stride[0] % 4 == 0) &&
+                    (m.columns == 1 || m.y.stride[2] % 4 == 0) &&
+                    reinterpret_cast<std::uintptr_t>(m.y.data) % 16 == 0;
   launch(operation, over_poles_split<Out>,
-         Grid{persistent_blocks(work, 1, processors), threads, sizeof(Tables<Out>)}, stream, m,
-         pairs);
+         Grid{persistent_blocks(work, 1, processors), threads, sizeof(Memory<Out>)}, stream, m,
+         wide);
 }
 
 template void sum_over_poles_split(const char*, int, cudaStream_t, const OverPoles<C, float>&);

@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("sums on mapped roots of unity on the device", "[cauchy_roots
                                      {300, 70, 2},
                                      {5, 0, 1},
                                      {long_length, quick() ? 19 : 64, 2},
-                                     {4096, 3, 1}}) {
+                                     {4096, 70, 1}}) {
     const index_t batch = 2;
     const auto lambda = poles<T>(batch, n, random);
     Array<R, 1> dt({batch});

@@ -164,6 +164,85 @@ TEST_CASE("phases after a million lags", "[vandermonde_apply]") {
   }
 }
 
+TEST_CASE("sums on tensor cores keep their figures", "[vandermonde_apply]") {
+  // Growing, decaying fast and slowly, with weights of different sizes; several groups of poles. Errors in units
+  // of the sum of absolute terms.
+  using C = std::complex<float>;
+  using W = std::complex<double>;
+  struct Case {
+    index_t lags, poles;
+    float slowest, fastest;  // Re a
+    float smallest_weight;   // as a power of 2
+  };
+  Random random(9);
+  for (const Case& k : {Case{5000, 150, -1e-3f, -1e-2f, 0}, Case{4999, 7, 4e-3f, 0, 0},
+                        Case{4096, 20, -.9f, -1.1f, 0}, Case{4500, 33, 0, -3, -8},
+                        Case{4097, 65, -.05f, -.3f, -4}}) {
+    LogVandermonde<C> e(k.lags, k.poles);
+    LogVandermonde<W> exact(k.lags, k.poles);
+    LogVandermonde<double> sizes(k.lags, k.poles);
+    Array<C, 1> c({k.poles});
+    Array<W, 1> c_exact({k.poles}), expected({k.lags});
+    Array<double, 1> c_size({k.poles}), scale({k.lags});
+    for (index_t n = 0; n < k.poles; ++n) {
+      const float part = k.poles > 1 ? float(n) / float(k.poles - 1) : 0;
+      const C a(k.slowest + part * (k.fastest - k.slowest), float(3 * random.real()));
+      c(n) = random.scalar<C>() * std::exp2(k.smallest_weight * part);
+      e.a(0, n) = a;
+      exact.a(0, n) = W(a);
+      sizes.a(0, n) = a.real();
+      c_exact(n) = W(c(n));
+      c_size(n) = std::abs(c_exact(n));
+    }
+    apply(exec::cpu{}, exact, c_exact, expected);
+    apply(exec::cpu{}, sizes, c_size, scale);
+    Array<C, 1, space::cuda> y({k.lags}, uninitialized);
+    Array<float, 1, space::cuda> parts({k.lags}, uninitialized);
+    const auto there = to_device(e);
+    const auto weights = to_device(c);
+    apply(exec::cuda{}, there, weights, y);
+    real_exponential_sum(exec::cuda{}, there, weights, parts);
+    const auto got = to_host(y);
+    const auto real = to_host(parts);
+    double worst = 0;
+    for (index_t l = 0; l < k.lags; ++l) {
+      // What is left above 2^-80.
+      if (scale(l) < 1e-24) continue;
+      const double error = std::abs(W(got(l)) - expected(l)) +
+                           std::abs(double(real(l)) - 2 * expected(l).real()) / 2;
+      worst = error <= worst * scale(l) ? worst : std::isnan(error) ? INFINITY : error / scale(l);
+    }
+    INFO(k.lags << " lags, " << k.poles << " poles");
+    CHECK(worst <= 1e-6);
+  }
+}
+
+TEST_CASE("sums on tensor cores leave the range where the sums do", "[vandermonde_apply]") {
+  using C = std::complex<float>;
+  const index_t lags = 5000;
+  LogVandermonde<C> e(lags, 2);
+  Array<C, 1> c({2});
+  Array<float, 1, space::cuda> y({lags}, uninitialized);
+  c(0) = c(1) = .5f;
+  // exp(88.7) is the end of the range.
+  e.a(0, 0) = 1, e.a(0, 1) = -1;
+  real_exponential_sum(exec::cuda{}, to_device(e), to_device(c), y);
+  auto got = to_host(y);
+  for (index_t l = 0; l < 88; ++l) {
+    const double exact = std::exp(double(l)) + std::exp(-double(l));
+    CHECK(std::abs(double(got(l)) - exact) <= 1e-6 * exact);
+  }
+  for (index_t l = 89; l < lags; ++l) CHECK_FALSE(std::isfinite(got(l)));
+  // What is no number.
+  for (const C bad : {C(NAN, 0), C(0, INFINITY), C(-INFINITY, 0)}) {
+    e.a(0, 0) = -1e-3f;
+    e.a(0, 1) = bad;
+    real_exponential_sum(exec::cuda{}, to_device(e), to_device(c), y);
+    got = to_host(y);
+    for (index_t l = 1; l < lags; ++l) CHECK(std::isnan(got(l)) == !std::isinf(bad.real()));
+  }
+}
+
 TEST_CASE("what is no number reaches what depends on it", "[vandermonde_apply]") {
   using C = std::complex<float>;
   for (const C bad : {C(NAN, 0), C(0, NAN), C(0, INFINITY)}) {
