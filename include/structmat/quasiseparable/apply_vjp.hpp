@@ -40,7 +40,8 @@ void apply_vjp(const exec::cpu& e, const QuasiseparableView<T, K>& m, Op op, Vie
 /// numbers of a row are neighbours. Enqueues on e.stream, never allocates or synchronises. e.workspace
 /// holds apply_vjp_workspace_bytes(m, k, batch).
 /// Both directions are cut into the chunks of apply, whose summaries take one pass over the generators
-/// each; a chunk is then walked forward and back. Generators are read four times (p, g, q and h: three),
+/// each; a chunk is then walked forward and back. Transitions are read four times, what x meets (q, h) three
+/// times, what meets y (p, g) twice,
 /// cotangents read and written once for 8 (Scalar, Diagonal: 4) right-hand sides. One pass serves all
 /// cotangents: absent ones save their traffic only.
 /// Dense: in double, on tensor cores up to order 16. Workspace: the states in front of the chunks in both
