@@ -121,7 +121,8 @@ __host__ __device__ constexpr index_t cut_bytes(index_t states) {
 }
 
 template <int Lanes, class D>
-__global__ void __launch_bounds__(cut_threads) cut_kernel(const __grid_constant__ Cut<D> p) {
+__global__ void __launch_bounds__(Lanes == 4 ? 32 : cut_threads, Lanes == 4 ? 24 : 1)
+    cut_kernel(const __grid_constant__ Cut<D> p) {
   using R = gpu::real_of_t<D>;
   __shared__ R scratch[32];
   __shared__ int kept_here;
@@ -187,7 +188,7 @@ __global__ void __launch_bounds__(cut_threads) cut_kernel(const __grid_constant_
                        sqrt(0.5 * static_cast<double>(p.m.rows(k - 1)) / static_cast<double>(p.n)),
                    allowed = share * (p.absolute + p.relative * p.norms[b]);
       index_t most_kept = p.most[side];
-      if (p.states[side] != nullptr) most_kept = min(most_kept, p.states[side][4 * k]);
+      if (p.states[side] != nullptr) most_kept = min(most_kept, p.states[side][5 * k]);
       int kept = s;
       double squares = 0;
       while (kept > 0) {
