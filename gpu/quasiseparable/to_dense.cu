@@ -1,5 +1,6 @@
 #include "core/instantiate.hpp"
 #include "quasiseparable/block_matrix.cuh"
+#include "quasiseparable/triangles.cuh"
 #include "recurrence/to_dense.cuh"
 #include "structmat/quasiseparable/entry.hpp"
 
@@ -12,17 +13,7 @@ constexpr char operation[] = "quasiseparable::to_dense";
 
 template <class T, class K>
 Triangles<gpu::device_scalar_t<T>> triangles(const QuasiseparableView<T, K, space::cuda>& m) {
-  using gpu::strided;
-  Triangles<gpu::device_scalar_t<T>> t;
-  t.part[0] = {strided(m.p), strided(m.q), widened(m.a), m.order().lower, false, false};
-  t.part[1] = {strided(m.g.reversed(1)),
-               strided(m.h.reversed(1)),
-               widened(m.b.reversed(1)),
-               m.order().upper,
-               true,
-               false};
-  t.diagonal = strided(m.d);
-  t.n = m.size();
+  auto t = gpu::quasiseparable::triangles(m, Op::none);
   t.batch = m.batch();
   return t;
 }

@@ -166,6 +166,34 @@ class StagedBlocks {
   const T* current_ = nullptr;
 };
 
+/// sum + the product of numbers `along` apart with one column of states.
+template <class T>
+__device__ T add_products(const T* a, index_t along, const T* s, index_t size, T sum) {
+#pragma unroll 4
+  for (int k = 0; k < static_cast<int>(size); ++k) {
+    sum = multiply_add(*a, s[k * steps_columns], sum);
+    a += along;
+  }
+  return sum;
+}
+
+/// Element (l, c) of the states behind a step.
+template <class T>
+__device__ T staged_state(const Step<T>& step, const StagedBlocks<T>& staged, const T* state,
+                          index_t l, int c, bool with_input) {
+  T sum = add_products(step.transition.data + l * step.transition.stride[0],
+                       step.transition.stride[1], state + c, step.entering, T(0));
+  if (with_input) {
+    const T* in = step.in.data + l;
+#pragma unroll 4
+    for (int r = 0; r < static_cast<int>(step.rows); ++r) {
+      sum = multiply_add(*in, staged.input(r, c), sum);
+      in += step.in.stride[0];
+    }
+  }
+  return sum;
+}
+
 /// Phase 1, as summarise_steps.
 template <class T>
 __global__ void __launch_bounds__(steps_threads)
@@ -208,16 +236,7 @@ __global__ void __launch_bounds__(steps_threads)
       for (index_t e = threadIdx.x; e < step.leaving * steps_columns; e += steps_threads) {
         const index_t l = e / steps_columns;
         const int c = static_cast<int>(e % steps_columns);
-        T sum = T(0);
-        for (index_t k = 0; k < step.entering; ++k) {
-          sum = multiply_add(step.transition(l, k), state[slot(k, c)], sum);
-        }
-        if (!of_product && first + c < m.columns) {
-          for (index_t r = 0; r < step.rows; ++r) {
-            sum = multiply_add(step.in(r, l), staged.input(r, c), sum);
-          }
-        }
-        next[e] = sum;
+        next[e] = staged_state(step, staged, state, l, c, !of_product && first + c < m.columns);
       }
       size = step.leaving;
       T* const behind = next;
@@ -300,11 +319,7 @@ __global__ void __launch_bounds__(steps_threads)
         const index_t l = e / steps_columns;
         const int c = static_cast<int>(e % steps_columns);
         if (first + c >= m.columns) continue;
-        T sum = behind[e];
-        for (index_t k = 0; k < order; ++k) {
-          sum = multiply_add(product[k * order + l], state[slot(k, c)], sum);
-        }
-        next[e] = sum;
+        next[e] = add_products(product + l, order, state + c, order, behind[e]);
       }
       T* const swapped = next;
       next = state;
@@ -355,15 +370,7 @@ __global__ void __launch_bounds__(steps_threads)
           const int c = static_cast<int>(e % steps_columns);
           if (first_column + c >= m.columns) continue;
           if (e < inner) {
-            const index_t l = e / steps_columns;
-            T sum = T(0);
-            for (index_t k = 0; k < step.entering; ++k) {
-              sum = multiply_add(step.transition(l, k), state[slot(k, c)], sum);
-            }
-            for (index_t r = 0; r < step.rows; ++r) {
-              sum = multiply_add(step.in(r, l), staged.input(r, c), sum);
-            }
-            next[e] = sum;
+            next[e] = staged_state(step, staged, state, e / steps_columns, c, true);
           } else {
             const index_t r = (e - inner) / steps_columns;
             T sum = adds ? staged.output(r, c) : T(0);
@@ -371,9 +378,8 @@ __global__ void __launch_bounds__(steps_threads)
               sum = steps.diagonal_product(staged.diagonal(), step.rows, r, sum,
                                            [&](index_t at) { return staged.input(at, c); });
             }
-            for (index_t k = 0; k < step.entering; ++k) {
-              sum = multiply_add(step.out(r, k), state[slot(k, c)], sum);
-            }
+            sum = add_products(step.out.data + r * step.out.stride[0], 1, state + c, step.entering,
+                               sum);
             m.output(b, step.first_row + r, first_column + c, sum);
           }
         }

@@ -27,22 +27,42 @@ struct ToDenseProblem {
   __host__ __device__ index_t segments() const { return pieces(count, segment); }
 };
 
-/// `Rows` rows of a step, from `row` on in steps of `stride`, of one column.
+/// Elements row, row + stride, ... of a s for one column of s.
 template <int Rows, class T, class Write>
-__device__ void write_products(const Step<T>& step, index_t size, index_t row, index_t stride,
-                               const T* state, int columns, const Write& write) {
+__device__ void write_products(const Strided<const T, 2>& a, index_t size, index_t row,
+                               index_t stride, const T* s, int columns, const Write& write) {
   T sum[Rows];
+  const T* from[Rows];
 #pragma unroll
-  for (int q = 0; q < Rows; ++q) sum[q] = T(0);
-  for (index_t l = 0; l < size; ++l) {
-    const T s = state[l * columns];
+  for (int q = 0; q < Rows; ++q) {
+    sum[q] = T(0);
+    from[q] = a.data + (row + q * stride) * a.stride[0];
+  }
+  const index_t along = a.stride[1];
+#pragma unroll 4
+  for (int l = 0; l < static_cast<int>(size); ++l) {
+    const T value = *s;
+    s += columns;
 #pragma unroll
     for (int q = 0; q < Rows; ++q) {
-      sum[q] = multiply_add(step.out(row + q * stride, l), s, sum[q]);
+      sum[q] = multiply_add(*from[q], value, sum[q]);
+      from[q] += along;
     }
   }
 #pragma unroll
   for (int q = 0; q < Rows; ++q) write(row + q * stride, sum[q]);
+}
+
+/// All elements from `row` on in steps of `stride`.
+template <class T, class Write>
+__device__ void write_products(const Strided<const T, 2>& a, index_t rows, index_t size,
+                               index_t row, index_t stride, const T* s, int columns,
+                               const Write& write) {
+  constexpr int many = 4;
+  for (; row + (many - 1) * stride < rows; row += many * stride) {
+    write_products<many>(a, size, row, stride, s, columns, write);
+  }
+  for (; row < rows; row += stride) write_products<1>(a, size, row, stride, s, columns, write);
 }
 
 /// Entries outside the steps' own square blocks, of one triangle, a segment of steps and a few columns.
@@ -76,33 +96,21 @@ __global__ void __launch_bounds__(to_dense_threads)
       const bool passed =
           column <= last_column && (upward ? column >= behind : column < step.first_row);
       if (t >= begin && passed) {
-        const auto write = [&](index_t row, T value) {
-          p.dense(b, step.first_row + row, column) = value;
-        };
-        constexpr int many = 4;
-        index_t row = group;
-        for (; row + (many - 1) * groups < step.rows; row += many * groups) {
-          write_products<many>(step, entering, row, groups, state + c, columns, write);
-        }
-        for (; row < step.rows; row += groups) {
-          write_products<1>(step, entering, row, groups, state + c, columns, write);
-        }
+        write_products(
+            step.out, step.rows, entering, group, groups, state + c, columns,
+            [&](index_t row, T value) { p.dense(b, step.first_row + row, column) = value; });
       }
       if (t + 1 == end) break;
-      for (index_t l = group; l < leaving; l += groups) {
-        T sum = T(0);
-        if (own && column <= last_column) {
-          sum = step.in(column - step.first_row, l);
-        } else if (passed) {
-          if constexpr (Steps::diagonal_transitions) {
-            sum = step.transition(l, l) * state[l * columns + c];
-          } else {
-            for (index_t k = 0; k < entering; ++k) {
-              sum = multiply_add(step.transition(l, k), state[k * columns + c], sum);
-            }
-          }
+      if (passed && !Steps::diagonal_transitions) {
+        write_products(step.transition, leaving, entering, group, groups, state + c, columns,
+                       [&](index_t l, T value) { next[l * columns + c] = value; });
+      } else {
+        for (index_t l = group; l < leaving; l += groups) {
+          T value = T(0);
+          if (passed) value = step.transition(l, l) * state[l * columns + c];
+          if (own && column <= last_column) value = step.in(column - step.first_row, l);
+          next[l * columns + c] = value;
         }
-        next[l * columns + c] = sum;
       }
       __syncthreads();
       T* const carried = next;

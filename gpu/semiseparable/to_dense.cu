@@ -1,6 +1,7 @@
 #include "core/instantiate.hpp"
 #include "recurrence/to_dense.cuh"
 #include "semiseparable/block_matrix.cuh"
+#include "semiseparable/triangles.cuh"
 #include "structmat/semiseparable/entry.hpp"
 
 namespace structmat {
@@ -12,12 +13,8 @@ constexpr char operation[] = "semiseparable::to_dense";
 
 template <class T, class K>
 Triangles<gpu::device_scalar_t<T>> triangles(const SemiseparableView<T, K, space::cuda>& m) {
-  using gpu::strided;
-  Triangles<gpu::device_scalar_t<T>> t;
-  t.part[0] = {strided(m.c), strided(m.b), widened(m.a), m.order(), false, true};
-  // Zeros.
-  t.part[1].upward = true;
-  t.n = m.size();
+  auto t = gpu::semiseparable::triangles(m, Op::none);
+  t.part[1].upward = true;  // of zeros
   t.batch = m.batch();
   return t;
 }
