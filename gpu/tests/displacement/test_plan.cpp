@@ -57,7 +57,7 @@ TEMPLATE_TEST_CASE("plans of every displacement on a device", "[displacement_pla
   Random random(1);
   constexpr bool few = std::same_as<T, float> || std::same_as<T, std::complex<double>>;
   for (const auto& [m, n] : {std::pair<index_t, index_t>{1, 4}, {8, 8}, {6, 9}, {13, 4}}) {
-    if (m != 6 && (few || (m == 13 && is_complex_v<T>))) continue;
+    if (m != 6 && (few || (m != 8 && is_complex_v<T>))) continue;
     int number = 0;
     for (const auto& d : determining<T>(m, n, random)) {
       INFO(name(d) << ", " << m << " x " << n);
