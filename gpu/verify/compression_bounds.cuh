@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(gpu::grid_threads)
         }
       }
       // Neighbours have bounds that are alike; a worse one shows that the pivots no longer fit.
-      constexpr double worse = 9;
+      constexpr double worse = 4;
       double squares = 0;
       for (bool accepted = false; !accepted;) {
 #pragma unroll
