@@ -7,7 +7,6 @@
 //
 // A block takes 64 values of k1 of one column: the inner sum on tensor cores (SplitSums), into shared memory,
 // times w_L^(l2 k1), then transforms of length 128 = 8 x 16 in registers.
-#include <cstdlib>
 #include "cauchy/reciprocal.cuh"
 #include "cauchy/roots_of_unity.cuh"
 #include "core/reduce.cuh"
@@ -249,7 +248,6 @@ __device__ void transform_rows(Transforms& t, index_t coarse, index_t existing, 
   }
 }
 
-template <bool by_step>
 __global__ void __launch_bounds__(threads, 2)
     split(const __grid_constant__ RootSumsProblem<C> m, index_t turns) {
   Memory& memory = *dynamic_shared<Memory>();
@@ -283,7 +281,7 @@ __global__ void __launch_bounds__(threads, 2)
       const int count = static_cast<int>(min(m.count - start, index_t{group}));
       if (start > 0) prepare(m, b, column, start, poles);
       __syncthreads();
-      add_chunks<by_step>(
+      add_chunks(
           sums, t.left, t.right, (count + pole_chunk - 1) / pole_chunk,
           [&](int chunk) { make_seeds(poles, chunk, scales, t.seeds); },
           [&](int chunk) {
@@ -307,7 +305,7 @@ void root_sums_split(const char* operation, int processors, cudaStream_t stream,
   const index_t work = m.batch * m.columns * ((m.length / points + rows - 1) / rows);
   // Neighbouring tiles share what is prepared of their poles, where there are enough of them.
   const index_t turns = work >= 8 * processors ? 2 : 1;
-  launch(operation, std::getenv("STRUCTMAT_BY_STEP") ? split<true> : split<false>,
+  launch(operation, split,
          Grid{persistent_blocks(work, turns, processors), threads, sizeof(Memory)}, stream, m,
          turns);
 }
