@@ -72,6 +72,39 @@ void compare(Context& c, std::vector<Row>& rows, const char* type, index_t n, in
   rows.push_back(row);
 }
 
+/// The same to generators of fixed orders for every index.
+template <class T>
+void fixed(Context& c, std::vector<Row>& rows, const char* type, index_t n, index_t order) {
+  const Array<T, 2> m = of_order<T>(n, order);
+  const auto there = to_device(m);
+  const View<const T, 3, space::cuda> batch(there.data(), {1, n, n});
+  Quasiseparable<T, transition::Dense, space::cuda> result(n, {order, order});
+  Array<quasiseparable::TruncationReport, 1, space::cuda> reports({1});
+  Array<std::byte, 1, space::cuda> workspace(
+      {quasiseparable::from_dense_workspace_bytes<T>(batch, {order, order})}, uninitialized);
+  Row row;
+  row.name = std::string("from_dense, every index, ") + type + " n=" + std::to_string(n) +
+             " order " + std::to_string(order);
+  // Hundreds of launches a call: one call after the other says as much as a graph of them.
+  row.ours_ms = c.time_calls(
+      [&] {
+        quasiseparable::from_dense<T>({c.stream(), workspace.view()}, batch, result,
+                                      reports.view());
+      },
+      3);
+  row.floor_ms = double(n) * double(n + 2 * order * order) * sizeof(T) / c.copy_rate();
+  Array<T, 2> x = to_host(bench::random<T, 2>({n, 1}, 7)), expected({n, 1}), found({n, 1});
+  dense::gemv<T>(Op::none, T{1}, m, x.view().select(1, 0), T{0}, expected.view().select(1, 0));
+  to_host(result).apply(x, found);
+  double difference = 0, norm = 0;
+  for (index_t i = 0; i < n; ++i) {
+    difference += std::norm(expected(i, 0) - found(i, 0));
+    norm += std::norm(expected(i, 0));
+  }
+  row.error = std::sqrt(difference / norm);
+  rows.push_back(row);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -80,5 +113,8 @@ int main(int argc, char** argv) {
     compare<double>(c, rows, "double", 8192, 64, std::getenv("STRUCTMAT_NO_CPU") == nullptr);
     compare<float>(c, rows, "float", 8192, 64, false);
     compare<double>(c, rows, "double", 8192, 8, false);
+    fixed<double>(c, rows, "double", 2048, 64);
+    fixed<double>(c, rows, "double", 8192, 8);
+    fixed<double>(c, rows, "double", 8192, 64);
   });
 }

@@ -7,10 +7,9 @@
 //   diagonal, n = 524288, r = 8, double. Floor 408 bytes a row, 214 MB, 0.051 ms. Phase 1: 272, phase 3:
 //     432, of which 24 stay in L2: 357 MB, 0.085 ms, and a few us for phase 2.
 #include "bench/measure.hpp"
+#include "bench/random_quasiseparable.hpp"
 
 #include <cublas_v2.h>
-
-#include <cmath>
 
 #include "core/launch.cuh"
 #include "structmat/core/device.hpp"
@@ -70,42 +69,12 @@ double time_dense(const Context& context, index_t n, index_t k) {
   });
 }
 
-/// Entries and transitions that neither decay at once nor grow.
-template <class T, class K>
-Quasiseparable<T, K, space::cuda> random_matrix(index_t n, index_t r, index_t batch,
-                                                unsigned seed) {
-  Quasiseparable<T, K, space::cuda> m;
-  m.p = random<T, 3>({batch, n, r}, seed), m.q = random<T, 3>({batch, n, r}, seed + 1);
-  m.g = random<T, 3>({batch, n, r}, seed + 2), m.h = random<T, 3>({batch, n, r}, seed + 3);
-  m.d = random<T, 2>({batch, n}, seed + 4);
-  const auto transitions = [&](unsigned own) {
-    auto flat = random<T, 1>({batch * n * (K::rank == 4 ? r * r : K::rank == 3 ? r : 1)}, own);
-    Array<T, K::rank, space::cuda> a(transition::extents<K>(batch, n, r), uninitialized);
-    // Dense: norms about 0.8, as (-1/2, 1/2) would grow from order 12 on.
-    auto there = to_host(flat);
-    const T scale = K::rank == 4 ? T(2 / std::sqrt(static_cast<double>(r))) : T(1.9);
-    for (T& v : there) v *= scale;
-    structmat::detail::copy_host_to_device(a.data(), there.data(), there.size() * sizeof(T));
-    return a;
-  };
-  m.a = transitions(seed + 5), m.b = transitions(seed + 6);
-  return m;
-}
-
 /// The largest difference from the CPU's product in double, relative to the largest entry of y.
 template <class T, class K>
 double error_of(const Quasiseparable<T, K, space::cuda>& m, const Array<T, 3, space::cuda>& x,
                 const Array<T, 3, space::cuda>& y) {
-  const auto widened = [](const auto& array) {
-    const auto here = to_host(array);
-    Array<double, std::decay_t<decltype(here)>::rank> wide(here.extents(), uninitialized);
-    std::copy(here.begin(), here.end(), wide.begin());
-    return wide;
-  };
-  Quasiseparable<double, K> wide;
-  wide.p = widened(m.p), wide.q = widened(m.q), wide.a = widened(m.a), wide.d = widened(m.d);
-  wide.g = widened(m.g), wide.h = widened(m.h), wide.b = widened(m.b);
-  const auto got = widened(y), expected = wide * widened(x);
+  const Quasiseparable<double, K> wide = in_double(m);
+  const auto got = in_double(y), expected = wide * in_double(x);
   double worst = 0, largest = 0;
   for (index_t i = 0; i < got.size(); ++i) {
     const double error = std::fabs(got.data()[i] - expected.data()[i]);

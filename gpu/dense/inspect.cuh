@@ -79,7 +79,8 @@ __global__ void inspect_kernel(const __grid_constant__ Inspect<T> p) {
   p.out[blockIdx.x] = {largest, squares, broken};
 }
 
-/// ||a||_F in double, without over- or underflow: two passes over a. Throws DomainError "operation:
+/// ||a||_F in double, without over- or underflow: one pass over a, two where its entries are so large or
+/// small that their squares would leave the range. Throws DomainError "operation:
 /// entry (i, j) is nan" for the first entry that is not finite. Synchronises and allocates.
 template <Scalar T>
 double finite_norm(const char* operation, const View<const T, 2, space::cuda>& a, int processors,
@@ -100,7 +101,7 @@ double finite_norm(const char* operation, const View<const T, 2, space::cuda>& a
           operation);
     check(cudaStreamSynchronize(stream), operation);
   };
-  pass(0);
+  pass(1);
   double largest = 0;
   long long broken = no_entry;
   for (const Inspected& s : seen) {
@@ -118,9 +119,13 @@ double finite_norm(const char* operation, const View<const T, 2, space::cuda>& a
     throw DomainError(message.str());
   }
   if (largest == 0) return 0;
-  // A power of two above the largest entry; the least one whose inverse is finite.
-  const int exponent = std::max(std::ilogb(largest) + 1, -1000);
-  pass(std::ldexp(1.0, -exponent));
+  constexpr double safe = 0x1p400;
+  int exponent = 0;
+  if (!(largest > 1 / safe && largest < safe)) {
+    // A power of two above the largest entry; the least one whose inverse is finite.
+    exponent = std::max(std::ilogb(largest) + 1, -1000);
+    pass(std::ldexp(1.0, -exponent));
+  }
   double squares = 0;
   for (const Inspected& s : seen) squares += s.squares;
   return std::ldexp(std::sqrt(squares), exponent);

@@ -134,53 +134,70 @@ __device__ void block_form_q(T* a, index_t lda, int m, int n) {
   }
 }
 
-/// Columns x and y become orthogonal by a rotation; did they need it? Not where the square of one is
-/// below `floor`. One warp.
-template <class T>
-__device__ bool warp_rotate(T* x, T* y, int m, real_of_t<T> floor) {
+/// The sum over groups of `Lanes` lanes, in every lane of a group. All 32 lanes take part.
+template <int Lanes, class T>
+__device__ T group_sum(T value) {
+#pragma unroll
+  for (int offset = Lanes / 2; offset > 0; offset /= 2) {
+    value += shuffle_xor(0xffffffffu, value, offset);
+  }
+  return value;
+}
+
+/// Columns x and y of m numbers become orthogonal by a rotation, which `below` more numbers behind them
+/// take part in; did they need it? Not where the square of one is below `floor`. A pair for every `Lanes`
+/// lanes of a warp, or none for those that are not `active`.
+template <int Lanes, class T>
+__device__ bool rotate_pairs(T* x, T* y, int m, int below, real_of_t<T> floor, bool active) {
   using R = real_of_t<T>;
   constexpr R eps = std::numeric_limits<R>::epsilon();
-  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int lane = static_cast<int>(threadIdx.x) % Lanes;
   R xx = 0, yy = 0;
   T xy{};
-  for (int i = lane; i < m; i += 32) {
+  for (int i = lane; active && i < m; i += Lanes) {
     const T u = x[i], v = y[i];
     xx += square(u), yy += square(v);
     xy = multiply_add(conjugate(u), v, xy);
   }
-  xx = warp_sum(xx), yy = warp_sum(yy);
-  if (!(xx > floor && yy > floor)) return false;
-  xy = warp_sum(xy);
+  xx = group_sum<Lanes>(xx), yy = group_sum<Lanes>(yy);
+  const bool large = xx > floor && yy > floor;
+  // A whole warp knows together that it is done.
+  if (Lanes == 32 && !large) return false;
+  xy = group_sum<Lanes>(xy);
   const R squares = square(xy);
-  if (!(squares > eps * eps * R(m) * xx * yy && squares > std::numeric_limits<R>::min())) {
-    return false;
-  }
-  const R size = modulus(xy, squares);
-  // The tangent need not be exact, only c and s must belong to each other: single precision costs at
-  // most one more rotation.
-  const float zeta = static_cast<float>(yy - xx) / static_cast<float>(2 * size);
-  const float distance = fabsf(zeta);
-  const float tangent =
-      distance > 1e8f ? 0.5f / distance : 1 / (distance + sqrtf(1 + distance * distance));
-  const R t = zeta >= 0 ? tangent : -tangent;
-  const R c = inverse_root(1 + t * t), s = c * t;
-  const T phase = unit(xy, squares);
-  for (int i = lane; i < m; i += 32) {
-    const T u = x[i], v = y[i] * conjugate(phase);
-    x[i] = u * c - v * s;
-    y[i] = u * s + v * c;
+  const bool needed =
+      large && squares > eps * eps * R(m) * xx * yy && squares > std::numeric_limits<R>::min();
+  if (needed) {
+    const R size = modulus(xy, squares);
+    // The tangent need not be exact, only c and s must belong to each other: single precision costs at
+    // most one more rotation.
+    const float zeta = static_cast<float>(yy - xx) / static_cast<float>(2 * size);
+    const float distance = fabsf(zeta);
+    const float tangent =
+        distance > 1e8f ? 0.5f / distance : 1 / (distance + sqrtf(1 + distance * distance));
+    const R t = zeta >= 0 ? tangent : -tangent;
+    const R c = inverse_root(1 + t * t), s = c * t;
+    const T phase = unit(xy, squares);
+    for (int i = lane; i < m + below; i += Lanes) {
+      const T u = x[i], v = y[i] * conjugate(phase);
+      x[i] = u * c - v * s;
+      y[i] = u * s + v * c;
+    }
   }
   __syncwarp();
-  return true;
+  return needed;
 }
 
 /// A J = U diag(sigma) for m x n A, m >= n, by rotations J: on return the columns of a are orthogonal,
 /// in no order, but for those below eps ||A||_F. Its singular values are then norms of columns, which
-/// block_sort puts in order. Entries are expected at a scale about 1. Source:
-/// Hestenes (1958); de Rijk, SIAM J. Sci. Stat. Comput. 10 (1989) for the accuracy.
-template <class T>
-__device__ void block_jacobi(T* a, index_t lda, int m, int n) {
-  const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
+/// block_sort puts in order. `below` more rows of a are multiplied by J. A pair of columns has `Lanes`
+/// lanes: few for short columns. Entries are expected at a scale about 1. Source: Hestenes (1958); de
+/// Rijk, SIAM J. Sci. Stat. Comput. 10 (1989) for the accuracy.
+template <int Lanes = 32, class T>
+__device__ void block_jacobi(T* a, index_t lda, int m, int n, int below = 0) {
+  constexpr int pairs_per_warp = 32 / Lanes;
+  const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32,
+            own = static_cast<int>(threadIdx.x) % 32 / Lanes;
   constexpr int most_sweeps = 30;
   constexpr real_of_t<T> eps = std::numeric_limits<real_of_t<T>>::epsilon();
   real_of_t<T> squares = 0;
@@ -198,13 +215,17 @@ __device__ void block_jacobi(T* a, index_t lda, int m, int n) {
     for (int round = 0; round < others; ++round) {
       // A tournament: everybody meets everybody once a sweep; player `others` stays at its place, and is
       // nobody when n is odd.
-      for (int p = warp + n % 2; p < players / 2; p += warps) {
+      for (int first = warp * pairs_per_warp + n % 2; first < players / 2;
+           first += warps * pairs_per_warp) {
+        const int p = first + own;
+        const bool active = p < players / 2;
         int x = p == 0 ? others : (round + p) % others, y = (round - p + others) % others;
+        if (!active) x = y = 0;
         if (x > y) {
           const int exchanged = x;
           x = y, y = exchanged;
         }
-        rotated |= warp_rotate(a + x * lda, a + y * lda, m, floor);
+        rotated |= rotate_pairs<Lanes>(a + x * lda, a + y * lda, m, below, floor, active);
       }
       __syncthreads();
     }

@@ -135,6 +135,7 @@ struct SmallSvd {
   const double* squares;
   int squares_count;  ///< a side
   bool in_shared;
+  gpu::real_of_t<D> negligible;  ///< relative to the norm of all: their vectors become zeros
 };
 template <class D>
 __global__ void __launch_bounds__(sweep_threads)
@@ -159,8 +160,11 @@ __global__ void __launch_bounds__(sweep_threads)
   __syncthreads();
   gpu::block_jacobi(work, m, m, n);
   gpu::block_sort(work, m, m, n, norms, places);
+  R squares = 0;
+  for (int c = 0; c < n && p.negligible > 0; ++c) squares += norms[c] * norms[c];
+  const R floor = p.negligible * sqrt(squares);
   for (int c = warp; c < n; c += threads / 32) {
-    const R factor = norms[c] > 0 ? 1 / norms[c] : R(0);
+    const R factor = norms[c] > floor ? 1 / norms[c] : R(0);
     for (int i = lane; i < m; i += 32) side.v[i + places[c] * m] = work[i + c * m] * factor;
     if (lane == 0) side.summary[1 + places[c]] = static_cast<double>(norms[c]);
   }

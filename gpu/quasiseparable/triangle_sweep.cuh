@@ -17,9 +17,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/random.cuh"
+#include "core/workspace.cuh"
 #include "dense/blas.cuh"
 #include "dense/copy.cuh"
 #include "dense/solver.cuh"
@@ -66,12 +69,19 @@ class Pool {
   std::vector<Slab> slabs_;
 };
 
-/// Memory that grows; what it held is lost then.
+/// Memory that grows; what it held is lost then. Or the caller's, which does not.
 template <class D>
 class Buffer {
  public:
   explicit Buffer(bool zeros = false) : zeros_(zeros) {}
   D* at_least(index_t count) {
+    if (borrowed_ != nullptr) {
+      if (count > capacity_) {
+        throw ShapeError("quasiseparable::PairSweep: " + std::to_string(count) +
+                         " numbers in memory for " + std::to_string(capacity_));
+      }
+      return borrowed_;
+    }
     if (memory_.size() < count) {
       const std::array<index_t, 1> extents{count + count / 4};
       memory_ = {};
@@ -80,11 +90,18 @@ class Buffer {
     }
     return memory_.data();
   }
-  D* data() { return memory_.data(); }
+  D* data() { return borrowed_ != nullptr ? borrowed_ : memory_.data(); }
+
+  void borrow(D* memory, index_t capacity) {
+    borrowed_ = memory;
+    capacity_ = capacity;
+  }
 
  private:
   bool zeros_;
   Array<D, 1, space::cuda> memory_;
+  D* borrowed_ = nullptr;
+  index_t capacity_ = 0;
 };
 
 template <Scalar T>
@@ -92,6 +109,9 @@ class PairSweep {
  public:
   using D = gpu::device_scalar_t<T>;
   using R = real_t<T>;
+
+  /// Columns of a sketch beyond the state.
+  static constexpr index_t oversampling = 16;
 
   /// m: square, finite; the sweep is over scale * m, whose norm is about 1.
   PairSweep(const char* operation, const exec::cuda& e, View<const T, 2, space::cuda> m, R scale)
@@ -102,39 +122,105 @@ class PairSweep {
         ld_(n_ + chunk),
         scale_(scale),
         blas_memory_({gpu::Blas::workspace_bytes}, uninitialized),
-        blas_(operation, stream_, blas_memory_.data()),
-        solver_(operation, stream_) {
+        blas_(operation, stream_, blas_memory_.data()) {
     sides_[0].m = gpu::strided(m);
     sides_[1].m = gpu::strided(m.transposed());
+  }
+
+  /// The caller's memory for a sweep of fixed orders in steps of `size` rows. Taken twice, to count and
+  /// to cut.
+  struct Memory {
+    D *x[2], *next[2], *parts[2], *q[2], *z[2], *v[2], *work[2], *r[2][2], *probes, *scratch;
+    double* squares;
+    std::byte* blas;
+    index_t wide, tall, columns, tiles, pieces;  ///< numbers of those arrays
+
+    Memory() = default;
+    Memory(const char* operation, gpu::Workspace& w, index_t n, index_t order, index_t size) {
+      const index_t ld = n + chunk, asked = order + oversampling, c = order + size;
+      // Without a sketch there are at most 4 / 3 of its columns.
+      const index_t most = std::min(c, std::max(asked, 4 * asked / 3 + 1));
+      wide = ld * c, tall = ld * asked, columns = c * std::max(most, asked);
+      pieces = (n / chunk + 1) * c * asked;
+      const index_t k = std::max(asked, most);
+      tiles = (n / 2 + k) * k;
+      for (int i = 0; i < 2; ++i) {
+        x[i] = w.take<D>(wide), next[i] = w.take<D>(wide);
+        parts[i] = w.take<D>(pieces);
+        z[i] = w.take<D>(tall);
+        q[i] = w.take<D>(columns), v[i] = w.take<D>(columns), work[i] = w.take<D>(columns);
+        for (D*& levels : r[i]) levels = w.take<D>(tiles);
+      }
+      probes = w.take<D>(tall);
+      squares = w.take<double>(2 * squares_blocks);
+      scratch = Tiling(k, shared_limit(operation)).in_shared
+                    ? nullptr
+                    : w.take<D>(2 * (n * (k + 8) + (4 * k + 32) * k));
+      scratch_size = 2 * (n * (k + 8) + (4 * k + 32) * k);
+      blas = w.take<std::byte>(gpu::Blas::workspace_bytes);
+    }
+    index_t scratch_size = 0;
+  };
+
+  /// The same in the caller's memory: `advance_by` only, neither allocates nor synchronises.
+  /// factor: scale, in device memory.
+  PairSweep(const char* operation, const exec::cuda& e, View<const T, 2, space::cuda> m,
+            const R* factor, std::array<index_t, 2> orders, index_t size, const Memory& memory)
+      : operation_(operation),
+        stream_(gpu::stream_of(e)),
+        processors_(gpu::multiprocessors(operation)),
+        n_(m.extent(0)),
+        ld_(n_ + chunk),
+        scale_(1),
+        factor_(factor),
+        room_(size),
+        blas_(operation, stream_, memory.blas) {
+    sides_[0].m = gpu::strided(m);
+    sides_[1].m = gpu::strided(m.transposed());
+    for (int i = 0; i < 2; ++i) {
+      Side& s = sides_[i];
+      s.truncation.most = orders[i];
+      s.x.borrow(memory.x[i], memory.wide), s.next.borrow(memory.next[i], memory.wide);
+      s.parts.borrow(memory.parts[i], memory.pieces);
+      s.z.borrow(memory.z[i], memory.tall);
+      s.q.borrow(memory.q[i], memory.columns), s.v.borrow(memory.v[i], memory.columns);
+      s.work.borrow(memory.work[i], memory.columns);
+      for (int l = 0; l < 2; ++l) s.r[l].borrow(memory.r[i][l], memory.tiles);
+      for (D* zeros : {memory.x[i], memory.next[i]}) {
+        gpu::check(cudaMemsetAsync(zeros, 0, memory.wide * sizeof(D), stream_), operation_);
+      }
+    }
+    probes_.borrow(memory.probes, memory.tall);
+    squares_.borrow(memory.squares, 2 * squares_blocks);
+    scratch_.borrow(memory.scratch, memory.scratch_size);
+    probe_columns_ = std::max(orders[0], orders[1]) + oversampling;
+    gpu::fill_gaussian<D>(operation, memory.probes, ld_ * probe_columns_, seed, processors_,
+                          stream_);
   }
 
   index_t state(int side) const { return sides_[side].state; }
 
   /// scale * P of the next block, by columns: size x state.
   D* rows(int side, index_t begin, index_t size, Pool<D>& pool) {
-    Side& s = sides_[side];
+    const Side& s = sides_[side];
     D* const p = pool.take(size * s.state);
-    copy_columns(s.x.data() + begin, ld_, p, size, size, s.state);
+    rows(side, begin, size, p);
     return p;
+  }
+  void rows(int side, index_t begin, index_t size, D* to) {
+    Side& s = sides_[side];
+    copy_columns(s.x.data() + begin, ld_, to, size, size, s.state);
   }
 
   /// Goes past the block of `size` rows starting at `begin`: both triangles. Synchronises.
   void advance(index_t begin, index_t size, const std::array<Truncation, 2>& truncation,
                Pool<D>& pool) {
-    end_ = begin + size;
-    rest_ = n_ - end_;
+    take_columns(begin, size);
     for (int i = 0; i < 2; ++i) {
       Side& s = sides_[i];
-      s.columns = s.state + size;
       s.truncation = truncation[i];
       s.done = false;
       s.asked = std::min(s.state, s.truncation.most) + oversampling;
-      // `finish` has left room for the new columns, except in front of the first block.
-      D* const x = s.x.at_least(ld_ * s.columns);
-      gpu::Strided<const D, 2> from{s.m.data + end_ * s.m.stride[0] + begin * s.m.stride[1],
-                                    {s.m.stride[0], s.m.stride[1]}};
-      gpu::copy_matrix<D>(operation_, from, gpu::Strided<D, 2>{x + s.state * ld_ + end_, {1, ld_}},
-                          rest_, size, processors_, stream_, scale_);
     }
     while (!(sides_[0].done && sides_[1].done)) {
       for (Side& s : sides_) {
@@ -145,7 +231,32 @@ class PairSweep {
       }
       if (!(sides_[0].done && sides_[1].done)) attempt();
     }
-    for (Side& s : sides_) finish(s, size, pool);
+    for (Side& s : sides_) finish(s, size, pool.take(s.columns * s.kept));
+  }
+
+  /// How many numbers advance_by leaves for a side, at most: the squares of what the sketch missed,
+  /// then the singular values of X.
+  static index_t summary_size(index_t order, index_t size) {
+    const index_t asked = order + oversampling;
+    return 1 + std::max(asked, std::min(order + size, 4 * asked / 3 + 1));
+  }
+
+  /// The same to the orders that are fixed: only enqueued. summaries, bases: of the two sides, on the
+  /// device. Vectors of singular values that are rounding are zeros.
+  void advance_by(index_t begin, index_t size, const std::array<double*, 2>& summaries,
+                  const std::array<D*, 2>& bases) {
+    take_columns(begin, size);
+    for (Side& s : sides_) {
+      s.done = false;
+      s.asked = s.truncation.most + oversampling;
+      s.sketched = 4 * s.asked < 3 * smaller(s);
+    }
+    enqueue(4 * std::numeric_limits<R>::epsilon(), summaries);
+    for (int i = 0; i < 2; ++i) {
+      Side& s = sides_[i];
+      s.kept = std::min(s.truncation.most, s.sketched ? s.asked : smaller(s));
+      finish(s, size, bases[i]);
+    }
   }
 
   /// V of the block just passed, [A, Q^T] = V^H, by columns: (state before + size) x state.
@@ -158,10 +269,10 @@ class PairSweep {
  private:
   /// Rows of one product in sketches: enough of them run beside each other.
   static constexpr index_t chunk = 512;
-  static constexpr index_t oversampling = 16;
   /// Larger matrices are not rotated as they are.
   static constexpr index_t most_direct = 160;
   static constexpr int squares_blocks = 128;
+  static constexpr std::uint64_t seed = 0x5eed;
 
   struct Side {
     gpu::Strided<const D, 2> m{};
@@ -189,19 +300,47 @@ class PairSweep {
                operation_);
   }
 
-  index_t shared_limit() const {
+  static index_t shared_limit(const char* operation) {
     int device = 0, bytes = 0;
-    gpu::check(cudaGetDevice(&device), operation_);
+    gpu::check(cudaGetDevice(&device), operation);
     gpu::check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-               operation_);
+               operation);
     return bytes;
+  }
+
+  /// Rows of a tile of k columns. Tiles that do not fit into shared memory with at least two triangles
+  /// in them are worked on in global memory.
+  struct Tiling {
+    bool in_shared;
+    int rows;
+
+    Tiling(index_t k, index_t limit) {
+      const index_t number = static_cast<index_t>(sizeof(D)),
+                    fitting = ((limit - k * number) / (k * number)) / 32 * 32;
+      in_shared = fitting >= 2 * k;
+      rows = static_cast<int>(in_shared ? std::min<index_t>(fitting, 512) : (4 * k + 31) / 32 * 32);
+    }
+  };
+
+  /// X: the new columns beside the rest of C.
+  void take_columns(index_t begin, index_t size) {
+    end_ = begin + size;
+    rest_ = n_ - end_;
+    for (Side& s : sides_) {
+      s.columns = s.state + size;
+      // `finish` has left room for the new columns, except in front of the first block.
+      D* const x = s.x.at_least(ld_ * s.columns);
+      gpu::Strided<const D, 2> from{s.m.data + end_ * s.m.stride[0] + begin * s.m.stride[1],
+                                    {s.m.stride[0], s.m.stride[1]}};
+      gpu::copy_matrix<D>(operation_, from, gpu::Strided<D, 2>{x + s.state * ld_ + end_, {1, ld_}},
+                          rest_, size, processors_, stream_, scale_, false, nullptr, factor_);
+    }
   }
 
   const D* probes(index_t columns) {
     if (probe_columns_ < columns) {
       probe_columns_ = columns + columns / 4;
       const index_t count = ld_ * probe_columns_;
-      constexpr std::uint64_t seed = 0x5eed;
       gpu::fill_gaussian<D>(operation_, probes_.at_least(count), count, seed, processors_, stream_);
     }
     return probes_.data();
@@ -209,11 +348,35 @@ class PairSweep {
 
   /// One attempt for the triangles that are not done.
   void attempt() {
-    const index_t limit = shared_limit(), number = static_cast<index_t>(sizeof(D));
+    std::array<index_t, 2> sizes{};
+    for (int i = 0; i < 2; ++i) {
+      const Side& s = sides_[i];
+      sizes[i] = s.done ? 0 : s.sketched ? s.asked : smaller(s);
+    }
+    const index_t summary_size = 2 + sizes[0] + sizes[1];
+    double* const summary = summary_.at_least(summary_size);
+    enqueue(0, {summary, summary + 1 + sizes[0]});
+    std::vector<double> seen(summary_size);
+    gpu::check(cudaMemcpyAsync(seen.data(), summary, summary_size * sizeof(double),
+                               cudaMemcpyDeviceToHost, stream_),
+               operation_);
+    gpu::check(cudaStreamSynchronize(stream_), operation_);
+    for (int i = 0; i < 2; ++i) {
+      Side& s = sides_[i];
+      if (s.done) continue;
+      const double* const own = seen.data() + (i == 0 ? 0 : 1 + sizes[0]);
+      s.values.assign(own + 1, own + 1 + sizes[i]);
+      judge(s, own[0]);
+    }
+  }
+
+  /// Its work, and where its summaries go.
+  void enqueue(R negligible, const std::array<double*, 2>& summaries) {
+    const index_t limit = shared_limit(operation_), number = static_cast<index_t>(sizeof(D));
     Orthonormalise<D> orthonormalise{};
     Squares<D> squares{};
     SmallSvd<D> svd{};
-    index_t sketch_size = 0, sketch_columns = 0, svd_size = 0, svd_columns = 0, summary_size = 2;
+    index_t sketch_size = 0, sketch_columns = 0, svd_size = 0, svd_columns = 0;
     for (int i = 0; i < 2; ++i) {
       Side& s = sides_[i];
       if (s.done) continue;
@@ -224,7 +387,6 @@ class PairSweep {
       svd.side[i].v = s.v.at_least(s.inner * k);
       svd_size = std::max(svd_size, s.inner * k);
       svd_columns = std::max(svd_columns, k);
-      summary_size += k;
       if (!s.sketched) continue;
       orthonormalise.side[i] = multiply_sketch(s);
       sketch_size = std::max(sketch_size, c * k);
@@ -251,18 +413,17 @@ class PairSweep {
                     x, ld_, 0);
       squares.side[i] = {x, ld_, rest_, static_cast<int>(c)};
     }
-    squares.out = squares_.at_least(2 * squares_blocks);
-    svd.squares = squares.out;
-    svd.squares_count = squares_blocks;
-    gpu::launch(operation_, squares_kernel<D>, 2 * squares_blocks, plain_threads, stream_, squares);
+    if (sketch_columns > 0) {
+      squares.out = squares_.at_least(2 * squares_blocks);
+      svd.squares = squares.out;
+      svd.squares_count = squares_blocks;
+      gpu::launch(operation_, squares_kernel<D>, 2 * squares_blocks, plain_threads, stream_,
+                  squares);
+    }
     factorise_tiles(svd, limit);
 
-    double* const summary = summary_.at_least(summary_size);
-    index_t summary_at = 0;
-    for (int i = 0; i < 2; ++i) {
-      svd.side[i].summary = summary + summary_at;
-      summary_at += 1 + svd.side[i].columns;
-    }
+    for (int i = 0; i < 2; ++i) svd.side[i].summary = summaries[i];
+    svd.negligible = negligible;
     const index_t small = svd_columns * static_cast<index_t>(sizeof(R) + sizeof(int));
     svd.in_shared = svd_size * number + small <= limit;
     for (int i = 0; i < 2 && !svd.in_shared; ++i) {
@@ -273,19 +434,6 @@ class PairSweep {
         gpu::Grid{2, threads_for(svd_columns, sweep_threads),
                   static_cast<std::size_t>(small + (svd.in_shared ? svd_size * number : 0))},
         stream_, svd);
-
-    std::vector<double> seen(summary_at);
-    gpu::check(cudaMemcpyAsync(seen.data(), summary, summary_at * sizeof(double),
-                               cudaMemcpyDeviceToHost, stream_),
-               operation_);
-    gpu::check(cudaStreamSynchronize(stream_), operation_);
-    for (int i = 0; i < 2; ++i) {
-      Side& s = sides_[i];
-      if (s.done) continue;
-      const double* const own = seen.data() + (svd.side[i].summary - summary);
-      s.values.assign(own + 1, own + 1 + svd.side[i].columns);
-      judge(s, own[0]);
-    }
   }
 
   /// X^H Omega in parts that run beside each other.
@@ -316,12 +464,9 @@ class PairSweep {
     }
     if (k == 0) return;
     const index_t size = static_cast<index_t>(sizeof(D));
-    // Tiles that do not fit into shared memory with at least two triangles in them are worked on in
-    // global memory.
-    const index_t fitting = ((limit - k * size) / (k * size)) / 32 * 32;
-    const bool in_shared = fitting >= 2 * k;
-    const int tile =
-        static_cast<int>(in_shared ? std::min<index_t>(fitting, 512) : (4 * k + 31) / 32 * 32);
+    const Tiling tiling(k, limit);
+    const bool in_shared = tiling.in_shared;
+    const int tile = tiling.rows;
     for (int level = 0;; ++level) {
       int blocks = 0;
       bool more = false;
@@ -394,6 +539,7 @@ class PairSweep {
     D* const x = s.x.data() + end_;
     Adjoint<D> adjoint{x, ld_, rest_, c, false, nullptr};
     int* const info = info_.at_least(1);
+    if (!solver_) solver_.emplace(operation_, stream_);
     const auto run = [&](std::size_t bytes, const auto& call) {
       call(gpu::Solver::Buffer{solver_memory_.at_least(static_cast<index_t>(bytes)), bytes});
       int status = 0;
@@ -406,8 +552,8 @@ class PairSweep {
       D* const copy = s.z.at_least(ld_ * c);
       copy_columns(x, ld_, copy, rest_, rest_, c);
       D* const tau = s.parts.at_least(c);
-      run(solver_.geqrf_bytes<D>(rest_, c, copy, rest_, tau), [&](gpu::Solver::Buffer buffer) {
-        solver_.geqrf<D>(rest_, c, copy, rest_, tau, buffer, info);
+      run(solver_->geqrf_bytes<D>(rest_, c, copy, rest_, tau), [&](gpu::Solver::Buffer buffer) {
+        solver_->geqrf<D>(rest_, c, copy, rest_, tau, buffer, info);
       });
       adjoint = {copy, rest_, c, c, true, nullptr};
     }
@@ -418,8 +564,8 @@ class PairSweep {
                 adjoint);
     D* const v = s.v.at_least(c * q);
     R* const sigma = sigma_.at_least(q);
-    run(solver_.gesvd_bytes<D>(true, c, q, b, c),
-        [&](gpu::Solver::Buffer buffer) { solver_.gesvd<D>(c, q, b, c, sigma, v, buffer, info); });
+    run(solver_->gesvd_bytes<D>(true, c, q, b, c),
+        [&](gpu::Solver::Buffer buffer) { solver_->gesvd<D>(c, q, b, c, sigma, v, buffer, info); });
     std::vector<R> values(q);
     gpu::check(cudaMemcpy(values.data(), sigma, q * sizeof(R), cudaMemcpyDeviceToHost), operation_);
     s.values.assign(values.begin(), values.end());
@@ -429,9 +575,10 @@ class PairSweep {
   }
 
   /// The basis and C' = X V.
-  void finish(Side& s, index_t size, Pool<D>& pool) {
-    const index_t c = s.columns, kept = s.kept, most_next = 2 * std::max<index_t>(size, 128);
-    D* const basis = s.basis = pool.take(c * kept);
+  void finish(Side& s, index_t size, D* basis) {
+    const index_t c = s.columns, kept = s.kept,
+                  most_next = room_ > 0 ? room_ : 2 * std::max<index_t>(size, 128);
+    s.basis = basis;
     D* const next = s.next.at_least(ld_ * (kept + most_next));
     const index_t v_rows = s.sketched ? s.inner : c;
     if (s.sketched) {
@@ -452,9 +599,11 @@ class PairSweep {
   int processors_;
   index_t n_, ld_;
   R scale_;
+  const R* factor_ = nullptr;
+  index_t room_ = 0;  ///< for the columns of the next block; 0: for larger ones than this one's
   Array<std::byte, 1, space::cuda> blas_memory_;
   gpu::Blas blas_;
-  gpu::Solver solver_;
+  std::optional<gpu::Solver> solver_;
   std::array<Side, 2> sides_;
   Buffer<D> probes_, scratch_;
   Buffer<double> summary_, squares_;

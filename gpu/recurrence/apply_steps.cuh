@@ -9,9 +9,12 @@
 
 namespace structmat::gpu::recurrence {
 
-/// Few chunks: a chunk costs the product of its transitions, and phase 2 takes them in turn.
+/// Chunks of so many steps that the three steps of each in phases 1 and 3 and the chunks in phase 2, all
+/// in turn, are as few as possible in all: sqrt(steps / 3).
 inline Chunks steps_chunks(index_t steps) {
-  return {steps, std::max<index_t>(8, pieces(steps, 128))};
+  index_t length = 8;
+  while (3 * length * length < steps) ++length;
+  return {steps, length};
 }
 
 /// `steps`: how many there are.
@@ -34,19 +37,23 @@ StepsProblem<T, Steps> take_step_summaries(Workspace& w, const Steps& steps, ind
   return problem;
 }
 
-/// Enqueues the product; `of` makes the steps of some entries of the batch.
-template <class T, class Steps, class Of>
-void apply_in_steps(const char* operation, const exec::cuda& e, const Steps& all, index_t count,
-                    index_t own, const Of& of) {
-  // Two states of eight columns lie in shared memory.
+/// Two states of eight columns lie in shared memory. Throws Unsupported where that is too small.
+inline void require_steps_fit(const char* operation, index_t order, index_t shared_bytes) {
   constexpr index_t shared_limit = 160 * 1024;
-  const index_t order = std::max(all.m.part[0].states, all.m.part[1].states);
-  const index_t shared_bytes = 2 * order * steps_columns * static_cast<index_t>(sizeof(T));
   if (shared_bytes > shared_limit) {
     throw Unsupported(std::string(operation) + ": order " + std::to_string(order) +
                       " needs states of " + std::to_string(shared_bytes) +
                       " bytes, shared memory is used up to " + std::to_string(shared_limit));
   }
+}
+
+/// Enqueues the product; `of` makes the steps of some entries of the batch.
+template <class T, class Steps, class Of>
+void apply_in_steps(const char* operation, const exec::cuda& e, const Steps& all, index_t count,
+                    index_t own, const Of& of) {
+  const index_t order = std::max(all.m.part[0].states, all.m.part[1].states);
+  const index_t shared_bytes = 2 * order * steps_columns * static_cast<index_t>(sizeof(T));
+  require_steps_fit(operation, order, shared_bytes);
   const int processors = multiprocessors(operation);
   const cudaStream_t stream = stream_of(e);
   const auto grid = [&](index_t blocks) {

@@ -20,6 +20,22 @@ struct Layout {
 
 constexpr unsigned lanes_threads = 128;
 
+/// From so many right-hand sides on, lanes are right-hand sides, which share each generator and need no
+/// exchange (wide_kernel.cuh).
+constexpr index_t least_wide_columns = 8;
+
+/// visit(layout) for this many states and right-hand sides. One right-hand side: lanes over states, as
+/// few as hold them. A few: both.
+template <class T, class Visit>
+void with_lanes(const Triangles<T>& m, const Visit& visit) {
+  constexpr int rows = is_complex<T> ? 4 : 8;
+  const index_t states = m.part[0].states > m.part[1].states ? m.part[0].states : m.part[1].states;
+  if (m.columns > 1) return visit(Layout<8, 4, 4, rows>());
+  if (states <= 4) return visit(Layout<4, 1, 4, rows>());
+  if (states <= 8) return visit(Layout<8, 1, 4, rows>());
+  visit(Layout<16, 1, 4, rows>());
+}
+
 template <class L>
 struct Lanes {
   __device__ static int state() { return static_cast<int>(threadIdx.x) % L::States; }

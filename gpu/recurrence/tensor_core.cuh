@@ -53,6 +53,33 @@ struct Columns {
   double v[R][P][2] = {};
 };
 
+template <int P, int R>
+__device__ void add(Columns<P, R>& to, const Columns<P, R>& from) {
+#pragma unroll
+  for (int s = 0; s < R; ++s) {
+#pragma unroll
+    for (int p = 0; p < P; ++p) {
+      to.v[s][p][0] += from.v[s][p][0];
+      to.v[s][p][1] += from.v[s][p][1];
+    }
+  }
+}
+
+/// Number by number: to choose one of two structures would put both into local memory.
+template <int P, int R>
+__device__ Columns<P, R> select(bool first, const Columns<P, R>& a, const Columns<P, R>& b) {
+  Columns<P, R> result;
+#pragma unroll
+  for (int s = 0; s < R; ++s) {
+#pragma unroll
+    for (int p = 0; p < P; ++p) {
+      result.v[s][p][0] = first ? a.v[s][p][0] : b.v[s][p][0];
+      result.v[s][p][1] = first ? a.v[s][p][1] : b.v[s][p][1];
+    }
+  }
+  return result;
+}
+
 /// An 8 R x 8 R matrix. A lane holds rows 8 i + lane / 4 and of each columns 8 k + 2 (lane % 4) +
 /// {0, 1}.
 template <int P, int R>

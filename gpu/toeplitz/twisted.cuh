@@ -34,10 +34,16 @@ class Twisted {
   /// From this length on there are 256 rows instead of 16, so that rows are many and short.
   static constexpr index_t short_rows_from = index_t{1} << 15;
 
-  /// Of a length that is at least `least`. Allocates and synchronises.
-  Twisted(const char* operation, index_t least) : processors_(gpu::multiprocessors(operation)) {
-    length_ = static_cast<index_t>(
+  /// The length, at least `least`, that is taken for it.
+  static index_t length_for(index_t least) {
+    const auto power = static_cast<index_t>(
         std::bit_ceil(static_cast<std::uint64_t>(std::max<index_t>(least, gpu::points))));
+    return power <= longest_split ? power : fft::good_length(least);
+  }
+
+  /// Allocates and synchronises.
+  Twisted(const char* operation, index_t least)
+      : processors_(gpu::multiprocessors(operation)), length_(length_for(least)) {
     if (length_ <= longest_block) {
       rows_ = length_;
       prepare_rows(true);
@@ -47,7 +53,6 @@ class Twisted {
       prepare_rows(false);
       prepare_columns();
     } else {
-      length_ = fft::good_length(least);
       prepare_library(operation);
     }
   }
@@ -74,15 +79,15 @@ class Twisted {
   void transform_symbol(const char* operation, cudaStream_t stream, index_t count, C* z,
                         void* library_work) const {
     if (one_block()) return launch_rows(operation, stream, z, count * sheets, sheets);
+    if (split()) {
+      // In place: a block of columns reads and writes the same numbers.
+      const device::Input<C> folded{{z, {column_numbers(), 1, 0}}, length_, false};
+      spread_columns<C>(operation, stream, folded, length_, z, 0, count, 1);
+      return launch_rows(operation, stream, z, count * sheets * columns_, 0);
+    }
     for (index_t unit = 0; unit < count; ++unit) {
       C* const own = z + unit * column_numbers();
       const device::Input<C> folded{{own, {0, 1, 0}}, length_, false};
-      if (split()) {
-        // In place: a block of columns reads and writes the same numbers.
-        spread_columns<C>(operation, stream, folded, length_, own, 0, 1, 1);
-        launch_rows(operation, stream, own, sheets * columns_, 0);
-        continue;
-      }
       for (int sheet = 0; sheet < sheets; ++sheet) {
         C* const row = own + sheet * length_;
         twist<C>(operation, stream, folded, length_, row, 0, 1, sheet);

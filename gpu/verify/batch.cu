@@ -11,7 +11,9 @@
 #include "core/workspace.cuh"
 #include "dense/singular_values.cuh"
 #include "structmat/dense/norm.hpp"
+#include "verify/batch_inspect.cuh"
 #include "verify/batch_kernel.cuh"
+#include "verify/batch_report.cuh"
 #include "verify/half.hpp"
 
 namespace structmat::verify {

@@ -1,9 +1,11 @@
 #include "structmat/verify/randomised.hpp"
 
 #include "core/instantiate.hpp"
+#include "core/random.cuh"
+#include "core/workspace.cuh"
 #include "dense/inspect.cuh"
 #include "structmat/dense/blas.hpp"
-#include "verify/compressions.cuh"
+#include "verify/compression_bounds.cuh"
 #include "verify/randomised_judgement.hpp"
 
 namespace structmat::verify {
@@ -38,43 +40,68 @@ class DeviceCheck {
         processors_(gpu::multiprocessors(operation)),
         a_(a),
         scale_(*gpu::device_pointer(&scale)),
-        n_(a.extent(0)),
-        panels_((n_ + panel - 1) / panel),
-        blas_memory_({gpu::Blas::workspace_bytes}, uninitialized),
-        gemm_memory_({dense::gemm_workspace_bytes<T>()}, uninitialized) {
-    const index_t padded = panels_ * panel, s[] = {probe_count(order.lower, oversampling),
-                                                   probe_count(order.upper, oversampling)};
+        n_(a.extent(0)) {
+    const index_t s[] = {probe_count(order.lower, oversampling),
+                         probe_count(order.upper, oversampling)};
     pitch_ = std::max(s[0], s[1]);
+    const index_t stretch = stretch_of(pitch_), unit = std::max(panel, stretch),
+                  padded = (n_ + unit - 1) / unit * unit;
+    // One allocation: each takes a good part of a millisecond.
+    D* g[2];
+    const auto layout = [&](gpu::Workspace& w) {
+      for (D*& probes : g) probes = w.take<D>(padded * pitch_);
+      for (int i = 0; i < 2; ++i) {
+        D *const x1 = w.take<D>(padded * s[i]), *const x2 = w.take<D>(padded * s[i]),
+                 *const starts = w.take<D>((padded / stretch + 1) * s[i] * s[i]);
+        families_[i] = {g[0],
+                        g[1],
+                        x1,
+                        x2,
+                        starts,
+                        n_,
+                        padded,
+                        pitch_,
+                        stretch,
+                        static_cast<int>(s[i]),
+                        static_cast<int>(i == 0 ? order.lower : order.upper)};
+      }
+      corners_ = w.take<D>(padded * panel);
+      out_ = w.take<double>(2 * n_);
+      blas_memory_ = w.take<std::byte>(gpu::Blas::workspace_bytes);
+    };
+    memory_ = Array<std::byte, 1, space::cuda>({gpu::counted(operation, layout)}, uninitialized);
+    gpu::cut(operation, memory_.view(), layout);
     for (int i = 0; i < 2; ++i) {
-      g_[i] = Array<T, 2, space::cuda>({padded, pitch_});
-      gpu::fill_gaussian<D>(operation, gpu::device_pointer(g_[i].data()), n_ * pitch_,
-                            gpu::random_bits(seed, i), processors_, stream_);
-    }
-    for (int i = 0; i < 2; ++i) {
-      for (auto& x : x_[i]) x = Array<T, 2, space::cuda>({padded, s[i]});
-      starts_[i] = Array<T, 3, space::cuda>({panels_, s[i], s[i]});
-      families_[i] = {gpu::device_pointer(g_[0].data()),
-                      gpu::device_pointer(g_[1].data()),
-                      gpu::device_pointer(x_[i][0].data()),
-                      gpu::device_pointer(x_[i][1].data()),
-                      gpu::device_pointer(starts_[i].data()),
-                      n_,
-                      pitch_,
-                      static_cast<int>(s[i]),
-                      static_cast<int>(i == 0 ? order.lower : order.upper)};
+      gpu::fill_gaussian<D>(operation, g[i], n_ * pitch_, gpu::random_bits(seed, i), processors_,
+                            stream_);
+      gpu::check(
+          cudaMemsetAsync(g[i] + n_ * pitch_, 0, (padded - n_) * pitch_ * sizeof(D), stream_),
+          operation);
     }
   }
 
   index_t probes(int i) const { return families_[i].s; }
 
   void multiply() {
-    Array<D, 1, space::cuda> corners({panels_ * panel * panel}, uninitialized);
-    Array<D, 1, space::cuda> parts({(panels_ / 2 + 1) * pitch_ * pitch_}, uninitialized);
-    const gpu::Blas blas(operation, stream_, blas_memory_.data());
+    const gpu::Blas blas(operation, stream_, blas_memory_);
     multiply_probes<D>(operation, blas, gpu::device_pointer(a_.data()), a_.stride(0), scale_,
-                       families_[0], families_[1], corners.data(), parts.data(), processors_,
-                       stream_);
+                       families_[0], families_[1], corners_, processors_, stream_);
+    for (const auto& f : families_) make_starts(operation, blas, f, processors_, stream_);
     bound();
+  }
+
+  /// ||M_n||_F, the larger one.
+  double drift() const {
+    double largest = 0;
+    for (const auto& f : families_) {
+      const index_t last = f.padded / f.stretch * f.s;
+      double squares = 0;
+      for (const T& v : fetch_rows<T>(f.starts, f.s, last, last + f.s, f.s)) {
+        squares += static_cast<double>(std::norm(v));
+      }
+      largest = std::max(largest, std::sqrt(squares));
+    }
+    return largest;
   }
 
   /// See Family. Of the bounds above `limit`, the largest first, the singular values themselves are
@@ -109,8 +136,8 @@ class DeviceCheck {
   /// M_k on the host.
   Array<T, 2> compression(int i, index_t k) const {
     const auto& f = families_[i];
-    const index_t s = f.s, begin = k / panel * panel;
-    Array<T, 2> m = fetch_rows<T>(f.starts, s, begin / panel * s, (begin / panel + 1) * s, s);
+    const index_t s = f.s, start = k / f.stretch, begin = start * f.stretch;
+    Array<T, 2> m = fetch_rows<T>(f.starts, s, start * s, (start + 1) * s, s);
     const Array<T, 2> g1 = fetch_rows<T>(f.g1, pitch_, begin, k, s),
                       g2 = fetch_rows<T>(f.g2, pitch_, begin, k, s),
                       x1 = fetch_rows<T>(f.x1, s, begin, k, s),
@@ -134,7 +161,8 @@ class DeviceCheck {
     const auto m = i == 0 ? lower : upper;
     const auto there = to_device(to_array(x));
     Array<T, 2, space::cuda> y({m.extent(op == Op::none ? 0 : 1), x.extent(1)});
-    dense::gemm<T>({stream_, gemm_memory_}, op, Op::none, T{1}, m, there, T{0}, y);
+    Array<std::byte, 1, space::cuda> memory({dense::gemm_workspace_bytes<T>()}, uninitialized);
+    dense::gemm<T>({stream_, memory}, op, Op::none, T{1}, m, there, T{0}, y);
     return to_host(y);
   }
 
@@ -153,26 +181,61 @@ class DeviceCheck {
   }
 
   void bound() {
-    const index_t size = static_cast<index_t>(sizeof(D)), square = pitch_ * pitch_,
-                  rows = 5 * pitch_;
-    const bool in_shared = (square + rows) * size <= shared_limit();
-    const unsigned blocks =
-        gpu::persistent_blocks(2 * ((n_ + stretch - 1) / stretch), 1, std::max(1, processors_ / 2));
-    Array<D, 1, space::cuda> m({blocks * square}, uninitialized),
-        work({in_shared ? 0 : blocks * square}, uninitialized);
-    Array<double, 2, space::cuda> out({2, n_});
-    gpu::launch(operation, bounds_kernel<D>,
-                gpu::Grid{blocks, threads_for(pitch_, bound_threads),
-                          static_cast<std::size_t>((rows + (in_shared ? square : 0)) * size)},
-                stream_,
-                Bounds<D>{{families_[0], families_[1]},
-                          {out.data(), out.data() + n_},
-                          m.data(),
-                          in_shared ? nullptr : work.data(),
-                          square});
+    // So many entries of a matrix has a thread at most in registers.
+    constexpr index_t most = sizeof(D) > sizeof(double) ? 4 : 8;
+    const index_t edge = (pitch_ + gpu::grid_side - 1) / gpu::grid_side;
+    if (edge <= 2) {
+      bound_with<2>(2);
+    } else if (edge <= 4) {
+      bound_with<4>(4);
+    } else if constexpr (most > 4) {
+      if (edge <= 6) {
+        bound_with<6>(6);
+      } else if (edge <= 8) {
+        bound_with<8>(8);
+      } else {
+        bound_with<0>(edge);
+      }
+    } else {
+      bound_with<0>(edge);
+    }
+    for (int i = 0; i < 2; ++i) {
+      bounds_[i].resize(n_);
+      gpu::check(cudaMemcpyAsync(bounds_[i].data(), out_ + i * n_, n_ * sizeof(double),
+                                 cudaMemcpyDeviceToHost, stream_),
+                 operation);
+    }
     gpu::check(cudaStreamSynchronize(stream_), operation);
-    const Array<double, 2> found = to_host(out);
-    for (int i = 0; i < 2; ++i) bounds_[i].assign(&found(i, 0), &found(i, 0) + n_);
+  }
+
+  template <int Edge>
+  void bound_with(index_t edge) const {
+    const index_t square = matrix_numbers(edge),
+                  bytes_of_square = square * static_cast<index_t>(sizeof(D));
+    index_t shared = bound_bytes<D>(edge, std::max(families_[0].order, families_[1].order));
+    if (shared > shared_limit()) {
+      throw Unsupported(std::string(operation) + ": " + std::to_string(pitch_) +
+                        " probes are too many for the device");
+    }
+    const auto fits = [&] { return shared + bytes_of_square <= shared_limit(); };
+    // Work is read most often.
+    const bool work_outside = Edge == 0 && !fits();
+    if (Edge == 0 && !work_outside) shared += bytes_of_square;
+    const bool m_outside = !fits();
+    if (!m_outside) shared += bytes_of_square;
+    const index_t items = 2 * families_[0].padded / families_[0].stretch;
+    const unsigned blocks = gpu::persistent_blocks(items, 1, processors_);
+    Array<D, 1, space::cuda> m({m_outside ? blocks * square : 0}, uninitialized),
+        work({work_outside ? blocks * square : 0}, uninitialized);
+    gpu::launch(operation, bounds_kernel<D, Edge>,
+                gpu::Grid{blocks, gpu::grid_threads, static_cast<std::size_t>(shared)}, stream_,
+                Bounds<D>{{families_[0], families_[1]},
+                          {out_, out_ + n_},
+                          static_cast<int>(edge),
+                          m_outside ? m.data() : nullptr,
+                          work_outside ? work.data() : nullptr});
+    // What it uses ends here.
+    if (m_outside || work_outside) gpu::check(cudaStreamSynchronize(stream_), operation);
   }
 
   std::vector<double> refine(int i, const index_t* k, index_t count) {
@@ -201,11 +264,11 @@ class DeviceCheck {
   int processors_;
   View<const T, 2, space::cuda> a_;
   D scale_;
-  index_t n_, panels_, pitch_ = 0;
-  Array<std::byte, 1, space::cuda> blas_memory_;
-  mutable Array<std::byte, 1, space::cuda> gemm_memory_;
-  Array<T, 2, space::cuda> g_[2], x_[2][2];
-  Array<T, 3, space::cuda> starts_[2];
+  index_t n_, pitch_ = 0;
+  Array<std::byte, 1, space::cuda> memory_;  ///< what the pointers below point to
+  std::byte* blas_memory_ = nullptr;
+  D* corners_ = nullptr;
+  double* out_ = nullptr;
   DeviceCompressions<D> families_[2];
   std::vector<double> bounds_[2];
 };
@@ -266,6 +329,7 @@ RandomisedReport randomised(const exec::cuda& e, View<const T, 2, space::cuda> a
     check.emplace(e, exchanged ? a.transposed() : a, scale, order, options.oversampling,
                   options.seed);
     check->multiply();
+    report.drift = check->drift();
     for (const auto& f : families) judge(f, scale, report);
   }
   if (options.progress) options.progress(1);

@@ -11,6 +11,7 @@
 #include <omp.h>
 #endif
 
+#include "bench_operations.hpp"
 #include "bench_table.hpp"
 #include "command.hpp"
 #include "device.hpp"
@@ -191,6 +192,31 @@ BenchRow bench_on(const std::string& backend, const Subject<T>& subject, index_t
                           : bench_device(subject, rhs, options, copy_speed.cuda);
 }
 
+/// An operation that is no product, with its own dense twin.
+BenchRow bench_operation(const std::string& backend, const TimedOperation& operation, BenchRow row,
+                         double scalar_bytes, const CopySpeed& copy_speed) {
+  const Timing timing = measure(operation.structured);
+  const double bytes = scalar_bytes * operation.numbers;
+  row.backend = backend;
+  row.ms = 1e3 * timing.seconds;
+  row.fastest_ms = 1e3 * timing.fastest;
+  row.repetitions = timing.repetitions;
+  row.gb_per_s = 1e-9 * bytes / timing.seconds;
+  row.copy_fraction =
+      bytes / timing.seconds / (backend == "cpu" ? copy_speed.cpu : copy_speed.cuda);
+  if (operation.dense) {
+    const Timing peer = measure(operation.dense);
+    row.dense_ms = 1e3 * peer.seconds;
+    row.dense_fastest_ms = 1e3 * peer.fastest;
+    row.error = operation.error();
+  }
+  return row;
+}
+
+bool is_product(const std::string& op) {
+  return op.starts_with("apply");
+}
+
 /// What --size, --order and --rhs list.
 struct Grid {
   std::vector<index_t> sizes, orders, rhs;
@@ -214,7 +240,20 @@ void bench_type(const BenchOptions& options, const Grid& grid, const CopySpeed& 
   const double all =
       double(grid.sizes.size() * grid.orders.size() * grid.rhs.size() * options.backends.size());
   for (index_t n : grid.sizes) {
+    const bool with_dense = double(n) * double(n) * sizeof(T) <= 1e9 * options.dense_limit;
     for (index_t order : grid.orders) {
+      if (!is_product(options.op)) {
+        for (index_t k : grid.rhs) {
+          for (const std::string& backend : options.backends) {
+            const TimedOperation operation = quasiseparable_operation<T, K>(
+                options.op, n, order, k, backend == "cuda", with_dense);
+            rows.push_back(bench_operation(backend, operation, {.n = n, .order = order, .rhs = k},
+                                           sizeof(T), copy_speed));
+            progress.set(double(rows.size()) / all);
+          }
+        }
+        continue;
+      }
       const auto bench_rhs = [&](const auto& m) {
         for (index_t k : grid.rhs) {
           for (const std::string& backend : options.backends) {
@@ -266,6 +305,8 @@ void require_meaning(const BenchOptions& options) {
   };
   require(has_recurrence(options.family) || !options.transition_given, "--transition");
   require(has_order(options.family) || !options.orders_given, "--order");
+  require(options.family == "quasiseparable" || is_product(options.op),
+          ("--op " + options.op).c_str());
 }
 
 /// "load 0.1 on 8 processors": what else runs, before this command adds its own.
@@ -338,8 +379,12 @@ void add_bench(CLI::App& app, Action& action) {
       ->required()
       ->check(CLI::IsMember(families))
       ->type_name("FAMILY");
-  command->add_option("--op", options->op, "What is timed")
-      ->check(CLI::IsMember({"apply", "apply_transpose", "apply_adjoint"}))
+  std::vector<std::string> operations = quasiseparable_operations;
+  operations.insert(operations.begin(), {"apply", "apply_transpose", "apply_adjoint"});
+  command
+      ->add_option("--op", options->op,
+                   "What is timed: a product or, of quasiseparable matrices, one of the others")
+      ->check(CLI::IsMember(operations))
       ->capture_default_str();
   const auto range = [&](const char* name, std::string& value, const char* text) {
     return command->add_option(name, value, text)->capture_default_str()->type_name("RANGE");
@@ -373,6 +418,9 @@ void add_bench(CLI::App& app, Action& action) {
       "relative\n"
       "difference of the two products in the Frobenius norm. backend cuda: calls in a row without\n"
       "waiting; the copy and the dense product (cuBLAS) of the device; difference from the CPU.\n\n"
+      "--op solve: factors and solution of a Hermitian positive definite matrix (backend cuda:\n"
+      "with its way there and back); cholesky: the factors; multiply: M M; inverse: by QR;\n"
+      "compress: to the least order; vjp: the reverse mode of y = M x.\n\n"
       "Example:\n  structmat bench quasiseparable --size 1024-8192*2 --order 4 --rhs 1");
   command->callback([&action, options, orders, transition] {
     options->orders_given = orders->count() > 0;

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "device.hpp"
 #include "options.hpp"
 
 namespace structmat::cli {
@@ -43,6 +44,15 @@ void require_meaning(const CheckOptions& options) {
 /// Who answers for which property.
 Status check(const CheckOptions& options) {
   require_meaning(options);
+  if (options.on_device()) {
+    if (!has_two_orders(options.property) || !options.exact.empty()) {
+      throw Unsupported(
+          "backend cuda: quasiseparable and semiseparable orders from all entries, quasiseparable "
+          "ones "
+          "from probes; other checks run on the CPU");
+    }
+    require_device();
+  }
   if (!options.exact.empty()) return check_exact(options);
   if (options.from == "probes") return check_probes(options);
   if (has_two_orders(options.property)) return check_order(options);
@@ -122,6 +132,7 @@ void add_check(CLI::App& app, Action& action) {
                    "Draw the matrix, its rank profile and the singular values of some blocks: SVG")
       ->type_name("FILE")
       ->excludes(exact);
+  add_backend(*command, options->backend);
   add_json(*command, options->json);
   command->footer(
       "Exit status 0: measured, or the property holds; 1: it does not hold; 2: bad usage or "

@@ -15,12 +15,14 @@ namespace structmat::cli {
 
 struct CheckOptions {
   std::string file, property, relative_to = "matrix", plot, from, exact, left = "z:1",
-                              right = "z:-1";
+                              right = "z:-1", backend = "cpu";
   std::optional<index_t> order{}, lower{}, upper{};
   std::optional<double> tolerance{};
   std::optional<std::uint32_t> prime{};
   std::uint64_t seed = 1;
   bool stein = false, prove = false, json = false;
+
+  bool on_device() const { return backend == "cuda"; }
 };
 
 using Json = nlohmann::ordered_json;

@@ -21,17 +21,20 @@ verify::Options to_library(const CheckOptions& options, index_t n, Progress& pro
   return result;
 }
 
-template <Scalar T>
-void examine(View<const T, 2> m, const CheckOptions& options, CheckResult& result) {
+/// where: nothing, or the execution object of a device.
+template <class M, class... Where>
+void examine(const M& m, const CheckOptions& options, CheckResult& result, const Where&... where) {
   {
     Progress progress("structmat check");
     const verify::Options asked = to_library(options, m.extent(0), progress);
-    result.report = options.property == "quasiseparable" ? verify::quasiseparable(m, asked)
-                                                         : verify::semiseparable(m, asked);
+    result.report = options.property == "quasiseparable"
+                        ? verify::quasiseparable(where..., m, asked)
+                        : verify::semiseparable(where..., m, asked);
   }
   if (!result.report.complete) return;
   const Progress progress("structmat check: compression");
-  const auto compressed = quasiseparable::from_dense(m, {.tolerance = result.report.tolerance});
+  const auto compressed =
+      quasiseparable::from_dense(where..., m, {.tolerance = result.report.tolerance});
   const double norm = compressed.frobenius_norm;
   result.compression = Compression{compressed.matrix.stored(), compressed.matrix.order(),
                                    norm > 0 ? compressed.truncation_error / norm : 0};
@@ -83,6 +86,11 @@ Status check_order(const CheckOptions& options) {
   const auto* generators = std::get_if<io::AnyGenerators>(&matrix);
   const bool direct =
       generators != nullptr && options.from != "dense" && serves(*generators, options.property);
+  if (direct && options.on_device()) {
+    throw Unsupported(
+        "backend cuda: generators are examined on the CPU; --from dense expands them to all "
+        "entries");
+  }
   if (options.from == "generators" && !direct) {
     throw UsageError(
         fmt::format("--from generators: {} holds {}, which {} is not read from", options.file,
@@ -101,7 +109,13 @@ Status check_order(const CheckOptions& options) {
       dense = std::move(std::get<io::DenseMatrix>(matrix));
     }
     std::visit(
-        [&]<Scalar T>(const Array<T, 2>& m) { examine(View<const T, 2>(m), options, result); },
+        [&]<Scalar T>(const Array<T, 2>& m) {
+          if (options.on_device()) {
+            examine(to_device(m), options, result, exec::cuda{});
+          } else {
+            examine(View<const T, 2>(m), options, result);
+          }
+        },
         dense);
   }
   if (!options.plot.empty()) draw(dense, options, result);

@@ -25,15 +25,17 @@ std::string part_name(const verify::CompressedBlock& block) {
   return *block.part == verify::Part::lower ? "lower" : "upper";
 }
 
-template <class M>
-verify::RandomisedReport examine(const M& m, index_t n, const CheckOptions& options) {
+/// where: nothing, or the execution object of a device.
+template <class M, class... Where>
+verify::RandomisedReport examine(const M& m, index_t n, const CheckOptions& options,
+                                 const Where&... where) {
   Progress progress("structmat check");
   verify::RandomisedOptions asked;
   asked.order = *asked_order(options, n);
   asked.tolerance = options.tolerance;
   asked.seed = options.seed;
   asked.progress = [&progress](double fraction) { progress.set(fraction); };
-  return verify::randomised(m, asked);
+  return verify::randomised(where..., m, asked);
 }
 
 void print_text(const CheckOptions& options, const std::string& description,
@@ -107,9 +109,17 @@ Status check_probes(const CheckOptions& options) {
   const verify::RandomisedReport report = std::visit(
       Overloaded{[&](const io::DenseMatrix& dense) {
                    return std::visit(
-                       [&](const auto& m) { return examine(m, m.extent(0), options); }, dense);
+                       [&](const auto& m) {
+                         return options.on_device()
+                                    ? examine(to_device(m), m.extent(0), options, exec::cuda{})
+                                    : examine(m, m.extent(0), options);
+                       },
+                       dense);
                  },
                  [&](const io::AnyGenerators& generators) {
+                   if (options.on_device()) {
+                     throw Unsupported("backend cuda: probes of a dense matrix, not of generators");
+                   }
                    return std::visit([&](const auto& m) { return examine(m, m.size(), options); },
                                      generators);
                  }},

@@ -34,6 +34,7 @@ void add_complete(CLI::App& app, Action& action);
 void add_lemmas(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_apply(CLI::App& app, Action& action);
+void add_multiply(CLI::App& app, Action& action);
 void add_solve(CLI::App& app, Action& action);
 void add_logdet(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);

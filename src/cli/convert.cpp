@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "convert_structured.hpp"
+#include "device.hpp"
 #include "matrix.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -16,10 +17,12 @@ namespace structmat::cli {
 namespace {
 
 struct ConvertOptions {
-  std::string input, output, to;
+  std::string input, output, to, backend = "cpu";
   std::optional<double> tolerance{};
   std::optional<index_t> order{};
   bool reverse_columns = false;
+
+  bool on_device() const { return backend == "cuda"; }
 };
 
 /// What compression to block generators came to.
@@ -47,7 +50,10 @@ void compress_entries(const Array<T, 2>& m, const ConvertOptions& options) {
   quasiseparable::FromDense<T> result;
   {
     const Progress progress("structmat convert");
-    result = quasiseparable::from_dense(m, asked<quasiseparable::FromDenseOptions>(options));
+    const auto compression = asked<quasiseparable::FromDenseOptions>(options);
+    result = options.on_device()
+                 ? quasiseparable::from_dense(exec::cuda{}, to_device(m), compression)
+                 : quasiseparable::from_dense(m, compression);
     io::write_generators(options.output, result.matrix);
   }
   print_orders(result);
@@ -57,11 +63,22 @@ void compress_entries(const Array<T, 2>& m, const ConvertOptions& options) {
 }
 
 template <Scalar T, class K>
+quasiseparable::Compressed<T> compressed(const Quasiseparable<T, K>& m,
+                                         const ConvertOptions& options) {
+  const auto compression = asked<quasiseparable::CompressOptions>(options);
+  if (!options.on_device()) return quasiseparable::compress(m, compression);
+  const auto there = to_device(m);
+  const auto result = quasiseparable::compress(exec::cuda{}, there.view(), compression);
+  return {to_host(result.matrix), result.truncation_error, result.rounding_bound,
+          result.frobenius_norm};
+}
+
+template <Scalar T, class K>
 void compress_generators(const Quasiseparable<T, K>& m, const ConvertOptions& options) {
   quasiseparable::Compressed<T> result;
   {
     const Progress progress("structmat convert");
-    result = quasiseparable::compress(m, asked<quasiseparable::CompressOptions>(options));
+    result = compressed(m, options);
     io::write_generators(options.output, result.matrix);
   }
   print_orders(result);
@@ -88,6 +105,14 @@ void write_entries(const io::DenseMatrix& dense, const ConvertOptions& options) 
   fmt::print("{}: {}\n", options.output, describe(dense));
 }
 
+/// Dense entries go from one container to another without a computation.
+void require_work_for_device(const ConvertOptions& options) {
+  if (options.on_device()) {
+    throw Unsupported("backend cuda: nothing is computed from " + options.input + " to " +
+                      options.output);
+  }
+}
+
 /// To a family without a recurrence, or to the one that is recognised.
 Status to_family(const ConvertOptions& options) {
   if (container_of(options.output) != Container::generators) {
@@ -96,8 +121,8 @@ Status to_family(const ConvertOptions& options) {
   Converted converted;
   {
     const Progress progress("structmat convert");
-    const FamilyOptions asked{options.to, options.tolerance, options.order,
-                              options.reverse_columns};
+    const FamilyOptions asked{options.to, options.tolerance, options.order, options.reverse_columns,
+                              options.on_device()};
     converted = holds_structured(options.input) ? to_family(read_structured(options.input), asked)
                                                 : to_family(read_entries(options.input), asked);
     io::write_structured(options.output, converted.matrix);
@@ -108,6 +133,7 @@ Status to_family(const ConvertOptions& options) {
 }
 
 Status convert(const ConvertOptions& options) {
+  if (options.on_device()) require_device();
   if (options.to != "" && options.to != "quasiseparable" && options.to != "dense") {
     return to_family(options);
   }
@@ -117,23 +143,28 @@ Status convert(const ConvertOptions& options) {
     throw UsageError(fmt::format("--to {}: {} holds {}", options.to, options.output,
                                  compressing ? "generators" : "a dense matrix"));
   }
+  if (options.on_device() && !compressing && holds_structured(options.input)) {
+    write_entries(expand_on_device(read_structured(options.input)), options);
+    return done;
+  }
   const AnyMatrix matrix = read_matrix(options.input);
-  std::visit(Overloaded{[&](const io::AnyGenerators& m) {
-                          if (compressing) {
-                            std::visit([&](const auto& any) { compress_generators(any, options); },
-                                       m);
-                          } else {
-                            write_entries(expand(m), options);
-                          }
-                        },
-                        [&](const io::DenseMatrix& m) {
-                          if (compressing) {
-                            std::visit([&](const auto& any) { compress_entries(any, options); }, m);
-                          } else {
-                            write_entries(m, options);
-                          }
-                        }},
-             matrix);
+  std::visit(
+      Overloaded{[&](const io::AnyGenerators& m) {
+                   if (compressing) {
+                     std::visit([&](const auto& any) { compress_generators(any, options); }, m);
+                   } else {
+                     write_entries(options.on_device() ? expand_on_device(m) : expand(m), options);
+                   }
+                 },
+                 [&](const io::DenseMatrix& m) {
+                   if (compressing) {
+                     std::visit([&](const auto& any) { compress_entries(any, options); }, m);
+                   } else {
+                     require_work_for_device(options);
+                     write_entries(m, options);
+                   }
+                 }},
+      matrix);
   return done;
 }
 
@@ -163,7 +194,11 @@ void add_convert(CLI::App& app, Action& action) {
       ->add_option("-r,--order", options->order,
                    "Compression: largest order, lower and upper [as the tolerance asks]")
       ->check(CLI::NonNegativeNumber);
+  add_backend(*command, options->backend);
   command->footer(
+      "--backend cuda: dense to quasiseparable, generators to all entries, Toeplitz and "
+      "Vandermonde\n"
+      "to cauchy-like.\n\n"
       "Examples:\n"
       "  structmat convert K.npy K.safetensors --tolerance 1e-10\n"
       "  structmat convert Q.safetensors smaller.safetensors --tolerance 1e-6\n"

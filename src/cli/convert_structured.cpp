@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
+#include "device.hpp"
+#include "structmat/cauchy/from_vandermonde.hpp"
 #include "structmat/lowrank/from_dense.hpp"
 #include "structmat/toeplitz/to_cauchy_like.hpp"
 #include "structmat/verify/entrywise.hpp"
@@ -118,9 +120,39 @@ io::AnyStructured reversed_columns(const io::AnyStructured& matrix, const std::s
       matrix);
 }
 
+void require_cpu(const FamilyOptions& options) {
+  if (options.on_device) {
+    throw Unsupported(
+        "backend cuda: --to " + options.to +
+        " is made on the CPU; on a device cauchy-like is, from Toeplitz and Vandermonde "
+        "matrices");
+  }
+}
+
+template <class M>
+Converted cauchy_like_of(const M& m, bool on_device) {
+  using T = typename M::value_type;
+  if constexpr (std::same_as<M, Toeplitz<T>>) {
+    const char* note = "the image F T D^-1 F^H under Fourier transforms";
+    if (!on_device) return {toeplitz::to_cauchy_like(m), note};
+    CauchyLike<std::complex<real_t<T>>, space::cuda> there(m.rows(), m.cols(), 2);
+    toeplitz::to_cauchy_like(exec::cuda{}, to_device(m).view(), there);
+    return {to_host(there), note};
+  } else if constexpr (std::same_as<M, Vandermonde<T>>) {
+    const char* note = "the image V U^-1 under a Fourier transform";
+    if (!on_device) return {cauchy::from_vandermonde(m), note};
+    const auto there = to_device(m);
+    return {to_host(cauchy::from_vandermonde(exec::cuda{}, there.view())), note};
+  } else {
+    throw UsageError("--to cauchy-like: from a Toeplitz or a Vandermonde matrix, not from " +
+                     family_of(m));
+  }
+}
+
 }  // namespace
 
 Converted to_family(const io::DenseMatrix& dense, const FamilyOptions& options) {
+  require_cpu(options);
   if (options.reverse_columns) {
     throw UsageError("--reverse-columns is for Toeplitz and Hankel matrices in generators");
   }
@@ -131,20 +163,14 @@ Converted to_family(const io::DenseMatrix& dense, const FamilyOptions& options) 
 
 Converted to_family(const io::AnyStructured& matrix, const FamilyOptions& options) {
   if (options.reverse_columns) {
+    require_cpu(options);
     return {reversed_columns(matrix, options.to), "columns in the opposite order"};
   }
   if (options.to == "cauchy-like") {
-    return visit_structured(
-        [&]<class M>(const M& m) -> Converted {
-          if constexpr (std::same_as<M, Toeplitz<typename M::value_type>>) {
-            return {toeplitz::to_cauchy_like(m), "the image F T D^-1 F^H under Fourier transforms"};
-          } else {
-            throw UsageError("--to cauchy-like: from a Toeplitz matrix, not from " +
-                             family_of(matrix));
-          }
-        },
-        matrix);
+    return visit_structured([&](const auto& m) { return cauchy_like_of(m, options.on_device); },
+                            matrix);
   }
+  require_cpu(options);
   return to_family(expand(matrix), options);
 }
 

@@ -15,6 +15,7 @@ struct FamilyOptions {
   std::optional<double> tolerance{};
   std::optional<index_t> order{};
   bool reverse_columns = false;
+  bool on_device = false;  ///< compute on a device
 };
 
 /// The result and a line about it (empty: nothing to say).
@@ -27,7 +28,7 @@ struct Converted {
 /// not, with the deviation.
 Converted to_family(const io::DenseMatrix& dense, const FamilyOptions& options);
 
-/// toeplitz to cauchy-like, toeplitz and hankel into each other with reversed columns; others by way
+/// toeplitz and vandermonde to cauchy-like, toeplitz and hankel into each other with reversed columns; others by way
 /// of all entries.
 Converted to_family(const io::AnyStructured& matrix, const FamilyOptions& options);
 

@@ -13,8 +13,9 @@
 namespace structmat::cli {
 
 void require_device() {
-  if (!STRUCTMAT_HAVE_CUDA) throw NotAvailable("backend cuda: built without CUDA");
-  if (device_count() == 0) throw NotAvailable("backend cuda: no CUDA device");
+  if (device_count() > 0) return;
+  throw NotAvailable(STRUCTMAT_HAVE_CUDA ? "backend cuda: no CUDA device"
+                                         : "backend cuda: built without CUDA");
 }
 
 namespace {
@@ -47,6 +48,15 @@ DeviceProduct<T> on_device_in(const M& m) {
 template <Scalar T>
 DeviceProduct<T> on_device(const io::AnyStructured& m) {
   return visit_structured([](const auto& given) { return on_device_in<T>(given); }, m);
+}
+
+io::DenseMatrix expand_on_device(const io::AnyGenerators& generators) {
+  return std::visit([](const auto& m) -> io::DenseMatrix { return expand_on_device(m); },
+                    generators);
+}
+io::DenseMatrix expand_on_device(const io::AnyStructured& matrix) {
+  return visit_structured([](const auto& m) -> io::DenseMatrix { return expand_on_device(m); },
+                          matrix);
 }
 
 template DeviceProduct<float> on_device(const io::AnyStructured&);

@@ -17,6 +17,10 @@ namespace structmat::cli {
 /// Throws NotAvailable where this program or this machine cannot run on a device.
 void require_device();
 
+inline Array<std::byte, 1, space::cuda> device_workspace(index_t bytes) {
+  return Array<std::byte, 1, space::cuda>({bytes}, uninitialized);
+}
+
 /// A matrix on the device, and what multiplies by it. Several products share one workspace.
 template <Scalar T>
 class DeviceProduct {
@@ -40,9 +44,7 @@ class DeviceProduct {
   }
 
   /// Makes the workspace for k right-hand sides.
-  void prepare(index_t k) {
-    workspace_ = Array<std::byte, 1, space::cuda>({workspace_bytes_(k)}, uninitialized);
-  }
+  void prepare(index_t k) { workspace_ = device_workspace(workspace_bytes_(k)); }
   /// y := op(A) x, enqueued. x, y: of batch 1.
   void operator()(Op op, const View<const T, 3, space::cuda>& x, const View<T, 3, space::cuda>& y) {
     apply_(exec::cuda{nullptr, workspace_.view()}, op, x, y);
@@ -75,6 +77,40 @@ DeviceProduct<T> on_device(const Array<T, 2>& dense) {
 /// Any other family, as a plan where there is one; T holds every scalar of m.
 template <Scalar T>
 DeviceProduct<T> on_device(const io::AnyStructured& m);
+
+/// All entries, formed on the device. Throws UsageError when they would not fit into this machine's
+/// memory, Unsupported for matrices that only the CPU expands.
+template <class M>
+Array<typename M::value_type, 2> expand_on_device(const M& m) {
+  using T = typename M::value_type;
+  require_memory(double(m.rows()) * double(m.cols()) * sizeof(T), "the matrix in dense form");
+  Array<T, 2, space::cuda> dense({m.rows(), m.cols()}, uninitialized);
+  const auto refuse = [] {
+    throw Unsupported("backend cuda: these generators are expanded on the CPU");
+  };
+  if constexpr (requires { to_device(m); }) {
+    const auto there = to_device(m);
+    const View<T, 3, space::cuda> entries = as_batch(dense.view());
+    if constexpr (requires { to_dense(exec::cuda{}, there.view(), entries); }) {
+      const auto bytes = [&] {
+        if constexpr (requires { to_dense_workspace_bytes(there.view()); }) {
+          return to_dense_workspace_bytes(there.view());
+        } else {
+          return index_t{0};
+        }
+      };
+      auto workspace = device_workspace(bytes());
+      to_dense(exec::cuda{nullptr, workspace}, there.view(), entries);
+    } else {
+      refuse();
+    }
+  } else {
+    refuse();
+  }
+  return to_host(dense);
+}
+io::DenseMatrix expand_on_device(const io::AnyGenerators& generators);
+io::DenseMatrix expand_on_device(const io::AnyStructured& matrix);
 
 /// y := op(A) x with operands on the host.
 template <Scalar T>

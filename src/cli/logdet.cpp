@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "hermitian_on_device.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "solve_structured.hpp"
@@ -14,7 +15,7 @@ namespace structmat::cli {
 namespace {
 
 struct LogdetCommand {
-  std::string matrix;
+  std::string matrix, backend = "cpu";
   bool json = false;
 };
 
@@ -28,8 +29,12 @@ Determinant determinant_of(const LogDeterminant<T>& d) {
   return {{d.log_abs, std::complex<double>(d.sign)}, !is_complex_v<T>};
 }
 
-Determinant determinant_of(const std::string& path) {
+Determinant determinant_of(const std::string& path, bool on_device) {
   if (holds_structured(path)) {
+    if (on_device) {
+      throw Unsupported("backend cuda: determinants of Hermitian quasiseparable matrices, not of " +
+                        io::stored_family(path));
+    }
     const io::AnyStructured a = read_structured(path);
     const bool real = std::visit([]<Scalar T>(const T&) { return !is_complex_v<T>; }, scalar_of(a));
     return {log_determinant_structured(a), real};
@@ -38,7 +43,8 @@ Determinant determinant_of(const std::string& path) {
     throw UsageError(path + ": a dense matrix; `structmat convert` makes .safetensors of it");
   }
   return std::visit(
-      [](const auto& m) {
+      [&](const auto& m) {
+        if (on_device) return determinant_of(log_determinant_on_device(m));
         return determinant_of(
             quasiseparable::log_determinant(quasiseparable::factor_qr(blocks_of(m))));
       },
@@ -46,10 +52,12 @@ Determinant determinant_of(const std::string& path) {
 }
 
 Status run(const LogdetCommand& command) {
+  const bool on_device = command.backend == "cuda";
+  if (on_device) require_device();
   Determinant found;
   {
     const Progress progress("structmat logdet");
-    found = determinant_of(command.matrix);
+    found = determinant_of(command.matrix, on_device);
   }
   const auto& [log_abs, sign] = found.value;
   if (command.json) {
@@ -77,9 +85,11 @@ void add_logdet(CLI::App& app, Action& action) {
       "logdet", "The determinant of a matrix in .safetensors: log |det A| and sign");
   const auto options = std::make_shared<LogdetCommand>();
   command->add_option("matrix", options->matrix, "A: .safetensors")->required()->type_name("FILE");
+  add_backend(*command, options->backend);
   add_json(*command, options->json);
   command->footer(
-      "A singular matrix has log |det A| = -inf and sign 0 (null in JSON).\n\n"
+      "A singular matrix has log |det A| = -inf and sign 0 (null in JSON).\n"
+      "--backend cuda: Hermitian positive definite quasiseparable matrices.\n\n"
       "Example:\n  structmat logdet T.safetensors");
   command->callback([&action, options] { action = [options] { return run(*options); }; });
 }

@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
   cli::add_lemmas(app, action);
   cli::add_convert(app, action);
   cli::add_apply(app, action);
+  cli::add_multiply(app, action);
   cli::add_solve(app, action);
   cli::add_logdet(app, action);
   cli::add_bench(app, action);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "hermitian_on_device.hpp"
 #include "matrix.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -22,7 +23,7 @@ using quasiseparable::Method;
 using quasiseparable::SolveReport;
 
 struct SolveCommand {
-  std::string matrix, b, output, method = "qr";
+  std::string matrix, b, output, method = "qr", backend = "cpu";
   bool adjoint = false, transpose = false, condition = false, json = false;
   int refinements = 2;
   bool vector = false;  ///< b is 1-d, and x can be too
@@ -46,15 +47,14 @@ void write_solution(const Array<T, 2>& x, const SolveCommand& options) {
   }
 }
 
-/// By the solver of the family; it decides the method.
+/// Writes the solution, and says what is known of it.
 template <Scalar T>
-Status solve_with(const io::AnyStructured& a, const Array<T, 2>& b, const SolveCommand& options) {
-  Array<T, 2> x(b.extents());
-  const SolveFacts facts = solve_structured<T>(a, op_of(options), b.view(), x.view());
+Status conclude(const std::string& family, const SolveFacts& facts, const Array<T, 2>& x,
+                const SolveCommand& options) {
   if (!facts.status.usable()) throw DomainError(options.matrix + ": " + describe(facts.status));
   write_solution(x, options);
   if (options.json) {
-    nlohmann::ordered_json json{{"family", family_of(a)},
+    nlohmann::ordered_json json{{"family", family},
                                 {"status", facts.status.ok() ? "ok" : describe(facts.status)}};
     if (facts.backward_error) json["backward_error"] = *facts.backward_error;
     if (facts.refinements) json["refinements"] = *facts.refinements;
@@ -70,6 +70,16 @@ Status solve_with(const io::AnyStructured& a, const Array<T, 2>& b, const SolveC
     fmt::print("{}: {}\n", options.output, describe(io::DenseMatrix(x)));
   }
   return facts.status.ok() ? done : refuted;
+}
+
+/// By the solver of the family; it decides the method.
+template <Scalar T>
+Status solve_with(const io::AnyStructured& a, const Array<T, 2>& b, const SolveCommand& options) {
+  Array<T, 2> x(b.extents());
+  const SolveFacts facts = options.backend == "cuda"
+                               ? solve_on_device<T>(a, op_of(options), b, x)
+                               : solve_structured<T>(a, op_of(options), b.view(), x.view());
+  return conclude(family_of(a), facts, x, options);
 }
 
 template <Scalar T>
@@ -107,6 +117,20 @@ Status solve_with(const Quasiseparable<T, transition::Block>& a, const Array<T, 
   return report.status.ok() ? done : refuted;
 }
 
+/// Hermitian quasiseparable generators, on the device.
+template <class M>
+Status solve_there(const M& a, const io::DenseMatrix& b, const SolveCommand& options) {
+  return std::visit(
+      [&]<Scalar U>(const Array<U, 2>& columns) -> Status {
+        using T = common_t<typename M::value_type, U>;
+        Array<T, 2> x(columns.extents());
+        const SolveFacts facts{
+            .status = solve_on_device(widened<T>(a), op_of(options), widened<T>(columns), x)};
+        return conclude("quasiseparable", facts, x, options);
+      },
+      b);
+}
+
 Status run(SolveCommand options) {
   if (container_of(options.output) == Container::generators) {
     throw UsageError(options.output + ": the solution is dense, .npy or .mtx");
@@ -114,6 +138,11 @@ Status run(SolveCommand options) {
   if (container_of(options.matrix) != Container::generators) {
     throw UsageError(options.matrix +
                      ": a dense matrix; `structmat convert` makes .safetensors generators of it");
+  }
+  const bool on_device = options.backend == "cuda";
+  if (on_device) require_device();
+  if (on_device && options.given) {
+    throw UsageError("--method, --refinements and --condition are for --backend cpu");
   }
   const Progress progress("structmat solve");
   const io::DenseMatrix b = read_dense(options.b);
@@ -135,6 +164,7 @@ Status run(SolveCommand options) {
   const AnyMatrix a = read_matrix(options.matrix);
   return std::visit(
       [&](const auto& m) {
+        if (on_device) return solve_there(m, b, options);
         const auto blocks = blocks_of(m);
         return std::visit(
             [&]<Scalar U>(const Array<U, 2>& columns) {
@@ -171,11 +201,14 @@ void add_solve(CLI::App& app, Action& action) {
           ->capture_default_str();
   const CLI::Option* condition = command->add_flag("--condition", options->condition,
                                                    "Estimate the condition number (1-norm)");
+  add_backend(*command, options->backend);
   add_json(*command, options->json);
   command->footer(
       "Quasiseparable: O(n) time and memory for a fixed order; --method, --refinements and\n"
       "--condition are for these. Exit status 1: A is singular to working precision;\n"
-      "x is written and solves a nearby system. An exactly singular A is refused.\n\n"
+      "x is written and solves a nearby system. An exactly singular A is refused.\n"
+      "--backend cuda: Toeplitz, circulant, skew-circulant, Cauchy and Cauchy-like, and Hermitian\n"
+      "positive definite quasiseparable matrices.\n\n"
       "Example:\n  structmat solve K.safetensors b.npy -o x.npy --condition");
   command->callback([&action, options, method, refinements, condition] {
     options->given = method->count() + refinements->count() + condition->count() > 0;

@@ -22,6 +22,10 @@ struct SolveFacts {
 template <Scalar T>
 SolveFacts solve_structured(const io::AnyStructured& a, Op op, View<const T, 2> b, View<T, 2> x);
 
+/// The same on the device. Throws Unsupported for a family without a solver there.
+template <Scalar T>
+SolveFacts solve_on_device(const io::AnyStructured& a, Op op, const Array<T, 2>& b, Array<T, 2>& x);
+
 /// log |det A| and the sign or phase of det A. Throws Unsupported for a family without one.
 LogDeterminant<std::complex<double>> log_determinant_structured(const io::AnyStructured& a);
 

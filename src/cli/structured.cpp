@@ -36,6 +36,11 @@ AnyScalarType scalar_of(const io::AnyStructured& matrix) {
                           matrix);
 }
 
+AnyScalarType scalar_of(const io::AnyGenerators& generators) {
+  return std::visit([]<class M>(const M&) { return AnyScalarType(typename M::value_type{}); },
+                    generators);
+}
+
 bool holds_structured(const std::string& path) {
   if (container_of(path) != Container::generators) return false;
   const std::string family = io::stored_family(path);

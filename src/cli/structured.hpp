@@ -32,6 +32,7 @@ decltype(auto) in_scalar(const M& m) {
 /// A value of the scalar type of the matrix.
 using AnyScalarType = std::variant<float, double, std::complex<float>, std::complex<double>>;
 AnyScalarType scalar_of(const io::AnyStructured& matrix);
+AnyScalarType scalar_of(const io::AnyGenerators& generators);
 
 /// Is this a .safetensors file of one of these families, by what it says?
 bool holds_structured(const std::string& path);

@@ -1,12 +1,10 @@
 // Cauchy-like matrices: X_ij = (sum_l g_il h_jl) / (s_i - t_j).
-#include <algorithm>
-#include <numeric>
 #include <optional>
-#include <string>
 
 #include "core/instantiate.hpp"
 #include "core/product.hpp"
 #include "displacement/core.hpp"
+#include "displacement/reduction.hpp"
 #include "structmat/cauchy/plan.hpp"
 
 namespace structmat::displacement {
@@ -16,7 +14,7 @@ template <Scalar T>
 class CauchyLikeCore final : public Core<T> {
  public:
   CauchyLikeCore(Generators<T> x, double tolerance) : Core<T>(std::move(x)) {
-    refuse_coincidence();
+    refuse_coincidence(this->x_.displacement);
     const index_t m = rows(), n = cols(), r = order();
     const CauchyLikeView<T> view{View<const T, 2>(s().data(), {1, m}),
                                  View<const T, 2>(t().data(), {1, n}),
@@ -47,24 +45,6 @@ class CauchyLikeCore final : public Core<T> {
   using Core<T>::order;
   const std::vector<T>& s() const { return this->x_.displacement.left.x; }
   const std::vector<T>& t() const { return this->x_.displacement.right.x; }
-
-  void refuse_coincidence() const {
-    const auto before = [](const T& a, const T& b) {
-      return std::pair(std::real(a), std::imag(a)) < std::pair(std::real(b), std::imag(b));
-    };
-    std::vector<index_t> order_of(cols());
-    std::iota(order_of.begin(), order_of.end(), index_t(0));
-    std::sort(order_of.begin(), order_of.end(),
-              [&](index_t a, index_t b) { return before(t()[a], t()[b]); });
-    for (index_t i = 0; i < rows(); ++i) {
-      const auto found = std::lower_bound(order_of.begin(), order_of.end(), s()[i],
-                                          [&](index_t j, const T& v) { return before(t()[j], v); });
-      if (found != order_of.end() && t()[*found] == s()[i]) {
-        throw DomainError("displacement::Plan: s_" + std::to_string(i) + " equals t_" +
-                          std::to_string(*found) + ": the generators do not determine that entry");
-      }
-    }
-  }
 
   std::optional<CauchyPlan<T>> plan_;
 };

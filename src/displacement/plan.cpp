@@ -5,25 +5,16 @@
 #include "core/instantiate.hpp"
 #include "dense/product.hpp"
 #include "displacement/core.hpp"
-#include "structmat/displacement/algebra.hpp"
-#include "structmat/displacement/convert.hpp"
+#include "displacement/reduction.hpp"
 
 namespace structmat::displacement {
 
-/// X or X^T = [J] core [J].
-template <Scalar T>
-class Plan<T>::Part {
+template <Scalar T, class Space>
+class Plan<T, Space>::Part {
  public:
   Part(const Generators<T>& given, const PlanOptions& options) {
-    Generators<T> x = to_sylvester(given);
-    // A shift on the left of a diagonal: the transpose has them the other way round.
-    transposed_ = x.displacement.left.kind != OperatorKind::diagonal &&
-                  x.displacement.right.kind == OperatorKind::diagonal;
-    if (transposed_) x = transpose(x);
-    flips_rows_ = x.displacement.left.kind == OperatorKind::shift_transposed;
-    if (flips_rows_) x = reverse_rows(x);
-    flips_cols_ = x.displacement.right.kind == OperatorKind::shift_transposed;
-    if (flips_cols_) x = reverse_columns(x);
+    auto [x, orientation] = reduced(given);
+    orientation_ = orientation;
     const bool left_diagonal = x.displacement.left.kind == OperatorKind::diagonal,
                right_diagonal = x.displacement.right.kind == OperatorKind::diagonal;
     core_ = right_diagonal  ? make_cauchy_like(std::move(x), options.tolerance)
@@ -33,22 +24,19 @@ class Plan<T>::Part {
 
   /// y := X x or X^T x.
   void apply(const exec::cpu& e, bool transposed, View<const T, 2> x, View<T, 2> y) const {
-    const bool across = transposed != transposed_;
-    if (across ? flips_rows_ : flips_cols_) x = x.reversed(0);
-    if (across ? flips_cols_ : flips_rows_) y = y.reversed(0);
-    core_->apply(e, across, x, y);
+    if (orientation_.flips_input(transposed)) x = x.reversed(0);
+    if (orientation_.flips_output(transposed)) y = y.reversed(0);
+    core_->apply(e, orientation_.across(transposed), x, y);
   }
 
   T entry(index_t i, index_t j) const {
-    if (transposed_) std::swap(i, j);
-    return core_->entry(flips_rows_ ? core_->rows() - 1 - i : i,
-                        flips_cols_ ? core_->cols() - 1 - j : j);
+    if (orientation_.transposed) std::swap(i, j);
+    return core_->entry(orientation_.flips_rows ? core_->rows() - 1 - i : i,
+                        orientation_.flips_cols ? core_->cols() - 1 - j : j);
   }
 
   void to_dense(View<T, 2> dense) const {
-    if (transposed_) dense = dense.transposed();
-    if (flips_rows_) dense = dense.reversed(0);
-    if (flips_cols_) dense = dense.reversed(1);
+    dense = orientation_.in_core(dense);
     const auto& x = core_->generators();
     if (dense.empty()) return;
     copy(dense::product<T>(Op::none, x.g, Op::transpose, x.h).view(), dense);
@@ -56,19 +44,19 @@ class Plan<T>::Part {
   }
 
  private:
-  bool transposed_ = false, flips_rows_ = false, flips_cols_ = false;
+  Orientation orientation_;
   CorePointer<T> core_;
 };
 
-template <Scalar T>
-Plan<T>::Plan(const Generators<T>& x, const PlanOptions& options)
+template <Scalar T, class Space>
+Plan<T, Space>::Plan(const Generators<T>& x, const PlanOptions& options)
     : rows_(x.rows()), cols_(x.cols()) {
   require_valid("displacement::Plan", x);
   parts_.push_back(std::make_shared<const Part>(x, options));
 }
 
-template <Scalar T>
-Plan<T>::Plan(const std::vector<Generators<T>>& batch, const PlanOptions& options) {
+template <Scalar T, class Space>
+Plan<T, Space>::Plan(const std::vector<Generators<T>>& batch, const PlanOptions& options) {
   const auto shape = [](const Generators<T>& x) {
     return std::to_string(x.rows()) + " x " + std::to_string(x.cols());
   };

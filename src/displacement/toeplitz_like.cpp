@@ -1,11 +1,10 @@
 // Toeplitz-like matrices: X = sum_j Z_e(g'_j) R Z_f(J h_j), see displacement/plan.hpp.
 #include <numeric>
-#include <string>
 
 #include "core/instantiate.hpp"
 #include "core/threads.hpp"
 #include "displacement/core.hpp"
-#include "displacement/cycle.hpp"
+#include "displacement/reduction.hpp"
 #include "displacement/ring.hpp"
 
 namespace structmat::displacement {
@@ -21,8 +20,7 @@ class ToeplitzLike final : public Core<T> {
       : Core<T>(std::move(x)),
         left_(rows(), C(corner_left())),
         right_(cols(), C(corner_right())),
-        divided_({rows(), order()}, uninitialized) {
-    divide();
+        divided_(divided(this->x_)) {
     fold_powers();
     transform();
   }
@@ -63,11 +61,13 @@ class ToeplitzLike final : public Core<T> {
     for (index_t start = 0; start < orbits; ++start) {
       const auto row = [&](index_t t) { return t % m; };
       const auto col = [&](index_t t) { return (start + t) % n; };
-      require_determined(solve_cycle<T>(
-          length, [&](index_t t) { return row(t) + 1 == m ? corner_left() : T{1}; },
-          [&](index_t t) { return col(t) + 1 == n ? corner_right() : T{1}; },
-          [&](index_t t) { return image(next(row(t), m), col(t)); },
-          [&](index_t t, const T& v) { dense(row(t), col(t)) = v; }));
+      require_determined(
+          solve_cycle<T>(
+              length, [&](index_t t) { return row(t) + 1 == m ? corner_left() : T{1}; },
+              [&](index_t t) { return col(t) + 1 == n ? corner_right() : T{1}; },
+              [&](index_t t) { return image(next(row(t), m), col(t)); },
+              [&](index_t t, const T& v) { dense(row(t), col(t)) = v; }),
+          m, n);
     }
   }
 
@@ -77,41 +77,6 @@ class ToeplitzLike final : public Core<T> {
   using Core<T>::order;
   T corner_left() const { return this->x_.displacement.left.corner; }
   T corner_right() const { return this->x_.displacement.right.corner; }
-
-  void require_determined(bool determined) const {
-    if (determined) return;
-    throw DomainError(
-        "displacement::Plan: some m-th root of the left corner is an n-th root of the right one (" +
-        std::to_string(rows()) + " x " + std::to_string(cols()) +
-        "): the generators do not determine the matrix; take other corners, 0 on one side serves "
-        "every shape");
-  }
-
-  /// g' from (Z_e^n - f) g' = g: row i - n, wrapped round, less f times row i is g_i.
-  void divide() {
-    const index_t m = rows(), n = cols();
-    if (m == 0 || n == 0) return;
-    const index_t orbits = std::gcd(m, n);
-    const auto row = [&](index_t start, index_t t) { return (start + t % m * (n % m)) % m; };
-    const auto wraps = [&](index_t i) { return (n - i + m - 1) / m; };  // of row i - n
-    for (index_t start = 0; start < orbits; ++start) {
-      for (index_t l = 0; l < order(); ++l) {
-        require_determined(solve_cycle<T>(
-            m / orbits,
-            [&](index_t t) {
-              T power{1};
-              const index_t i = row(start, t + 1);
-              for (index_t w = i >= n ? 0 : wraps(i); w > 0; --w) {
-                power = product(power, corner_left());
-              }
-              return power;
-            },
-            [&](index_t) { return corner_right(); },
-            [&](index_t t) { return this->x_.g(row(start, t + 1), l); },
-            [&](index_t t, const T& v) { divided_(row(start, t), l) = v; }));
-      }
-    }
-  }
 
   void fold_powers() {
     T power{1};

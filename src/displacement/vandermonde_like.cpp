@@ -1,11 +1,8 @@
 // Vandermonde-like matrices: X = diag(1 / (x^n - f)) sum_j diag(g_j) V(x) Z_f(J h_j), see
 // displacement/plan.hpp.
-#include <string>
-
 #include "core/instantiate.hpp"
 #include "displacement/core.hpp"
-#include "displacement/cycle.hpp"
-#include "displacement/power.hpp"
+#include "displacement/reduction.hpp"
 #include "displacement/ring.hpp"
 #include "structmat/vandermonde/apply.hpp"
 
@@ -21,9 +18,11 @@ class VandermondeLike final : public Core<T> {
   explicit VandermondeLike(Generators<T> x)
       : Core<T>(std::move(x)), right_(cols(), C(corner())), weights_(rows()), bases_(rows()) {
     for (index_t i = 0; i < rows(); ++i) {
-      weigh(i);
-      (inside(i) ? inside_ : outside_).push_back(i);
-      (inside(i) ? inside_bases_ : outside_bases_).push_back(bases_[i]);
+      const WeightedRow<T> row = weighted_row(this->x_, i);
+      weights_[i] = row.weight;
+      bases_[i] = row.base;
+      (row.inside ? inside_ : outside_).push_back(i);
+      (row.inside ? inside_bases_ : outside_bases_).push_back(row.base);
     }
     std::vector<C> c(cols()), time(right_.length());
     spectra_.resize(order() * right_.length());
@@ -62,7 +61,7 @@ class VandermondeLike final : public Core<T> {
               [&](index_t t) { return t + 1 == n ? corner() : T{1}; },
               [&](index_t t) { return image(t); },
               [&](index_t t, const T& v) { dense(i, t) = v; })) {
-        refuse(i);
+        refuse_node(i, n);
       }
     }
   }
@@ -75,27 +74,6 @@ class VandermondeLike final : public Core<T> {
   T node(index_t i) const { return this->x_.displacement.left.x[i]; }
   /// Powers of x_i up to the n-th do not overflow; otherwise those of 1 / x_i are used.
   bool inside(index_t i) const { return std::abs(node(i)) <= R(1); }
-
-  [[noreturn]] void refuse(index_t i) const {
-    throw DomainError("displacement::Plan: node " + std::to_string(i) + " is a root of z^" +
-                      std::to_string(cols()) +
-                      " = corner up to rounding: the generators do not determine that row; take "
-                      "another corner");
-  }
-
-  /// Row i of V / (x^n - f) is weight (1, x, ..., x^{n-1}), or weight (y^{n-1}, ..., y, 1), y = 1 / x.
-  void weigh(index_t i) {
-    const index_t n = cols();
-    if (n == 0) return;
-    const bool in = inside(i);
-    bases_[i] = in ? node(i) : T{1} / node(i);
-    const T top = power(bases_[i], n);
-    const T one = in ? top : T{1}, other = in ? corner() : product(corner(), top);
-    const T gap = one - other;
-    const R scale = std::max(std::abs(one), std::abs(other));
-    if (!(std::abs(gap) > R(4) * R(n) * epsilon<T> * scale)) refuse(i);
-    weights_[i] = (in ? T{1} : bases_[i]) / gap;
-  }
 
   /// V(bases of the nodes inside, or of those outside), which meets coefficients in the opposite order
   /// outside.

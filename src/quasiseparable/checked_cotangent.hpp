@@ -9,10 +9,10 @@
 namespace structmat::quasiseparable {
 
 /// All cotangents, with their batch broadcast, of matrices of this size. Throws ShapeError.
-template <Scalar T, transition::Uniform K>
-QuasiseparableCotangent<T, K> checked_cotangent(const char* operation,
-                                                QuasiseparableCotangent<T, K> bar, index_t batch,
-                                                index_t n, Order order) {
+template <Scalar T, transition::Uniform K, class Space>
+QuasiseparableCotangent<T, K, Space> checked_cotangent(const char* operation,
+                                                       QuasiseparableCotangent<T, K, Space> bar,
+                                                       index_t batch, index_t n, Order order) {
   const auto check = [&](const char* name, auto& view, index_t r) {
     view = recurrence::checked_cotangent(operation, name, view, batch, n, r);
   };

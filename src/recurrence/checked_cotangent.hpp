@@ -9,9 +9,10 @@
 namespace structmat::recurrence {
 
 /// `bar` with its batch broadcast; empty if it is absent. Throws ShapeError.
-template <class T, int Rank>
-View<T, Rank> checked_cotangent(const char* operation, const std::string& name,
-                                const View<T, Rank>& bar, index_t batch, index_t n, index_t r) {
+template <class T, int Rank, class Space>
+View<T, Rank, Space> checked_cotangent(const char* operation, const std::string& name,
+                                       const View<T, Rank, Space>& bar, index_t batch, index_t n,
+                                       index_t r) {
   if (!bar.data()) return {};
   const std::string full = "the cotangent of " + name;
   Shape(operation, 1, n).require(full.c_str(), bar, r);

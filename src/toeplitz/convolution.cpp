@@ -1,51 +1,16 @@
 #include "structmat/toeplitz/convolution.hpp"
 
 #include "core/instantiate.hpp"
+#include "toeplitz/convolution_operands.hpp"
 
 namespace structmat::toeplitz {
 namespace {
-
-/// (batch, channels, L) as right-hand sides of one matrix a channel: (channels, L, batch).
-template <class T>
-View<T, 3> by_channels(const View<T, 3>& x) {
-  return {
-      x.data(), {x.extent(1), x.extent(2), x.extent(0)}, {x.stride(1), x.stride(2), x.stride(0)}};
-}
-
-std::string number(index_t n) {
-  return std::to_string(n);
-}
-
-template <class T>
-void require_kernel(const std::string& operation, const char* name, const View<T, 3>& kernel,
-                    const std::array<index_t, 3>& sequence) {
-  for (const int d : {0, 1}) {
-    if (kernel.data() && kernel.extent(d) != 1 && kernel.extent(d) != sequence[d]) {
-      throw ShapeError(operation + ": " + name + " has extent " + number(kernel.extent(d)) +
-                       " in dimension " + number(d) + ", the sequences have " +
-                       number(sequence[d]));
-    }
-  }
-}
-
-template <class T, class U>
-void require_same(const std::string& operation, const char* name, const View<T, 3>& v,
-                  const char* other_name, const View<U, 3>& other) {
-  for (int d = 0; d < 3; ++d) {
-    if (v.extent(d) != other.extent(d)) {
-      throw ShapeError(operation + ": " + name + " has extent " + number(v.extent(d)) +
-                       " in dimension " + number(d) + ", " + other_name + " has " +
-                       number(other.extent(d)));
-    }
-  }
-}
 
 /// Kernels of one batch entry as matrices of `channels` (or of one, when both are shared).
 template <Scalar T>
 Toeplitz<T> matrices(const View<const T, 3>& forward, const View<const T, 3>& backward,
                      index_t batch, index_t channels, index_t length) {
-  const auto shared = [](const View<const T, 3>& k) { return !k.data() || k.extent(1) == 1; };
-  Toeplitz<T> t(length, length, shared(forward) && shared(backward) ? 1 : channels);
+  Toeplitz<T> t(length, length, one_channel(forward, backward) ? 1 : channels);
   const auto write = [&](const View<const T, 3>& kernel, index_t first, index_t step) {
     if (!kernel.data()) return;
     const auto own = kernel.broadcast(1, t.batch()).select(0, kernel.extent(0) == 1 ? 0 : batch);
@@ -57,13 +22,6 @@ Toeplitz<T> matrices(const View<const T, 3>& forward, const View<const T, 3>& ba
   write(forward, 0, 1);
   write(backward, 1, -1);
   return t;
-}
-
-/// Do all sequences of a batch share their kernels?
-template <Scalar T>
-bool one_batch(const View<const T, 3>& forward, const View<const T, 3>& backward) {
-  return (!forward.data() || forward.extent(0) == 1) &&
-         (!backward.data() || backward.extent(0) == 1);
 }
 
 /// For each part of the batch that has kernels of its own: act(matrices, first, last).
@@ -81,12 +39,8 @@ void for_each_kernel(const View<const T, 3>& forward, const View<const T, 3>& ba
 template <Scalar T>
 void convolve(const exec::cpu& e, View<const T, 3> forward, View<const T, 3> backward,
               View<const T, 3> x, View<T, 3> y) {
-  const std::string operation = "toeplitz::convolve";
-  require_kernel(operation, "the forward kernel", forward, x.extents());
-  require_kernel(operation, "the backward kernel", backward, x.extents());
-  require_same(operation, "y", y, "x", x);
-  if (overlaps(x, View<const T, 3>(y)))
-    throw DomainError(operation + ": x and y overlap in memory");
+  constexpr auto operation = "toeplitz::convolve";
+  check_convolution(operation, forward, backward, x, y);
   for_each_kernel(forward, backward, x, [&](const Toeplitz<T>& t, index_t first, index_t last) {
     apply(e, t.view(), Op::none, by_channels(x.slice(0, first, last)),
           by_channels(y.slice(0, first, last)));
@@ -102,22 +56,8 @@ template <Scalar T>
 void convolve_vjp(const exec::cpu& e, View<const T, 3> forward, View<const T, 3> backward,
                   View<const T, 3> x, View<const T, 3> y_bar, View<T, 3> forward_bar,
                   View<T, 3> backward_bar, View<T, 3> x_bar) {
-  const std::string operation = "toeplitz::convolve_vjp";
-  require_kernel(operation, "the forward kernel", forward, x.extents());
-  require_kernel(operation, "the backward kernel", backward, x.extents());
-  require_same(operation, "y_bar", y_bar, "x", x);
-  if (forward_bar.data())
-    require_same(operation, "the cotangent of the forward kernel", forward_bar, "the kernel",
-                 forward);
-  if (backward_bar.data()) {
-    require_same(operation, "the cotangent of the backward kernel", backward_bar, "the kernel",
-                 backward);
-  }
-  if (x_bar.data()) {
-    require_same(operation, "x_bar", x_bar, "x", x);
-    if (overlaps(View<const T, 3>(x_bar), x) || overlaps(View<const T, 3>(x_bar), y_bar))
-      throw DomainError(operation + ": x_bar overlaps x or y_bar in memory");
-  }
+  constexpr auto operation = "toeplitz::convolve_vjp";
+  check_convolution_vjp(operation, forward, backward, x, y_bar, forward_bar, backward_bar, x_bar);
   const index_t length = x.extent(2);
   for_each_kernel(forward, backward, x, [&](const Toeplitz<T>& t, index_t first, index_t last) {
     Array<T, 2> lags_bar;

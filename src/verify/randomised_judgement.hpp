@@ -137,18 +137,17 @@ void judge(const Family<T>& f, T scale, RandomisedReport& report) {
   const double error = rounding(f, report.drift), gain = f.epsilon * f.epsilon;
   std::vector<double> bound = f.bounds(report.tolerance * gain - error);
   const auto detectable = [&](index_t k) { return (bound[k] + error) / gain; };
-  std::vector<index_t> by_bound;
+  std::vector<index_t> doubtful;
   for (index_t k = 1; k < report.size; ++k) {
-    if (f.can_exceed(k)) by_bound.push_back(k);
+    if (f.can_exceed(k) && detectable(k) > report.tolerance) doubtful.push_back(k);
   }
-  std::stable_sort(by_bound.begin(), by_bound.end(),
+  std::stable_sort(doubtful.begin(), doubtful.end(),
                    [&](index_t a, index_t b) { return bound[a] > bound[b]; });
   Verdict verdict = Verdict::holds;
   double lower = 0;
-  index_t worst = by_bound.front();
-  for (const index_t k : by_bound) {
-    if (detectable(k) <= report.tolerance) break;
-    // The bound from QR may exceed the singular value by some factor.
+  index_t worst = 0;
+  for (const index_t k : doubtful) {
+    // The bound may exceed the singular value by some factor.
     const Array<T, 2> m = f.compression(k);
     Array<real_t<T>, 1> sigma({m.extent(0)});
     dense::singular_values<T>(m, sigma);
@@ -159,12 +158,12 @@ void judge(const Family<T>& f, T scale, RandomisedReport& report) {
     verdict = lower > report.tolerance ? Verdict::violated : Verdict::undecided;
     break;
   }
-  if (verdict == Verdict::holds) {
-    worst = *std::max_element(by_bound.begin(), by_bound.end(),
-                              [&](index_t a, index_t b) { return bound[a] < bound[b]; });
-  }
   double most = 0;
-  for (const index_t k : by_bound) most = std::max(most, detectable(k));
+  for (index_t k = 1; k < report.size; ++k) {
+    if (!f.can_exceed(k)) continue;
+    most = std::max(most, detectable(k));
+    if (worst == 0 || (verdict == Verdict::holds && bound[k] > bound[worst])) worst = k;
+  }
 
   // A violation decides, whatever the other family has; of equal verdicts the larger block shows.
   const auto weight = [](Verdict v) {

@@ -7,6 +7,7 @@
 #include "quasiseparable/triangle_sweep.hpp"
 #include "structmat/dense/norm.hpp"
 #include "verify/block_counter.hpp"
+#include "verify/power_of_two.hpp"
 
 namespace structmat::verify {
 namespace {
@@ -97,13 +98,31 @@ bool is_lower_triangular(const View<const T, 2>& m) {
   return true;
 }
 
+/// m times the power of two that brings its largest entry between 1 and 2.
+template <Scalar T>
+Array<T, 2> at_scale_one(const View<const T, 2>& m) {
+  Array<T, 2> scaled = to_array(m);
+  index_t exponent = no_exponent;
+  for (const T& v : scaled) exponent = std::max(exponent, exponent_of(v));
+  for (T& v : scaled) v = times_power(v, -exponent);
+  return scaled;
+}
+
 template <Scalar T>
 Report check(const char* operation, View<const T, 2> m, index_t extra, bool with_lower,
              bool with_upper, const Options& options) {
+  const double norm = dense::frobenius_norm(m);
+  // Squares of singular values must stay in range, down to those that rounding makes. What a report says is
+  // relative to the norm.
+  const double safe = std::ldexp(1.0, std::numeric_limits<real_t<T>>::max_exponent / 4);
+  if (norm > 0 && !(norm > 1 / safe && norm < safe)) {
+    Report report = check<T>(operation, at_scale_one<T>(m), extra, with_lower, with_upper, options);
+    report.frobenius_norm = norm;
+    return report;
+  }
   const index_t n = m.extent(0);
   const double tolerance = options.tolerance.value_or(double(n) * double(epsilon<T>));
   require_tolerance_and_order(operation, tolerance, options.order);
-  const double norm = dense::frobenius_norm(m);
   Profile<T> lower(m, block_counter(Part::lower, n, extra, norm, tolerance, options)),
       upper(m.transposed(), block_counter(Part::upper, n, extra, norm, tolerance, options));
   const bool may_stop = options.order && options.stop_at_violation;

@@ -123,6 +123,69 @@ class Apply(Tool):
         self.assertIn("dense file", self.refusal("apply", "a.npy", "q.safetensors", "-o", "w.npy"))
 
 
+class Multiply(Tool):
+    def product(self, a, b, *options):
+        text = self.run_tool("multiply", a, b, "-o", "c.safetensors", *options)
+        for name in ["c.safetensors", a, b]:
+            self.run_tool("convert", name, name.replace(".safetensors", ".npy"))
+        c, x, y = [self.load(name.replace(".safetensors", ".npy")) for name in ["c.safetensors", a, b]]
+        self.assertEqual(c.dtype, np.result_type(x, y))
+        error = np.linalg.norm(c - x @ y) / (np.linalg.norm(x) * np.linalg.norm(y))
+        # Entries of a factor are rounded to its own type.
+        return error / max(np.finfo(m.dtype).eps for m in [x, y]), text
+
+    def test_generators(self):
+        families = [("quasiseparable", "diagonal", "float64"), ("quasiseparable", "diagonal", "complex64"),
+                    ("quasiseparable", "dense", "float32"), ("semiseparable", "scalar", "float64")]
+        for i, (family, transition, dtype) in enumerate(families):
+            self.run_tool("gen", family, "-n", 30, "-r", 2, "--transition", transition, "--dtype", dtype, "--seed", i,
+                          "-o", f"{i}.safetensors")
+        for i in range(len(families)):
+            for j in range(len(families)):
+                with self.subTest(f"{families[i]} {families[j]}"):
+                    error, text = self.product(f"{i}.safetensors", f"{j}.safetensors")
+                    self.assertLess(error, 100)
+                    self.assertIn("quasiseparable, order ", text)
+                    self.assertIn("dense transitions" if {i, j} <= {0, 1} or i == j == 2 else "block", text)
+
+    def test_compression(self):
+        self.run_tool("gen", "quasiseparable", "-n", 40, "-r", 3, "-o", "a.safetensors")
+        error, text = self.product("a.safetensors", "a.safetensors", "--tolerance", 1e-12)
+        self.assertLess(error, 1e4)
+        self.assertIn("truncation error", text)
+        text = self.run_tool("multiply", "a.safetensors", "a.safetensors", "-o", "c.safetensors", "--order", 2)
+        self.assertIn("order 2 lower and 2 upper", text)
+
+    def test_low_rank_and_circulant(self):
+        for family in ["toeplitz", "monarch", "low-rank"]:
+            order = ["-r", 3] if family == "low-rank" else []
+            self.run_tool("gen", family, "-n", 16, *order, "--dtype", "complex64", "-o", "a.safetensors")
+            self.run_tool("gen", "low-rank", "-n", 16, "-r", 3, "--seed", 2, "-o", "b.safetensors")
+            for pair in [("a.safetensors", "b.safetensors"), ("b.safetensors", "a.safetensors")]:
+                error, text = self.product(*pair)
+                self.assertLess(error, 100)
+                self.assertIn("low-rank, order 3", text)
+        for family in ["circulant", "skew-circulant"]:
+            self.run_tool("gen", family, "-n", 15, "-o", "a.safetensors")
+            error, text = self.product("a.safetensors", "a.safetensors")
+            self.assertLess(error, 100)
+            self.assertIn(family, text)
+
+    def test_refusals(self):
+        self.run_tool("gen", "quasiseparable", "-n", 5, "-o", "q.safetensors")
+        self.run_tool("gen", "quasiseparable", "-n", 6, "-o", "r.safetensors")
+        self.run_tool("gen", "toeplitz", "-n", 5, "-o", "t.safetensors")
+        self.run_tool("gen", "low-rank", "-n", 6, "-o", "l.safetensors")
+        self.save("a.npy", np.eye(5))
+        for a, b, reason in [("q", "r", "5"), ("t", "t", "circulant"), ("t", "l", "6 rows"),
+                             ("q", "t", "recurrence")]:
+            with self.subTest(a + b):
+                self.assertIn(reason, self.refusal("multiply", a + ".safetensors", b + ".safetensors", "-o",
+                                                   "c.safetensors"))
+        self.assertIn("structmat apply", self.refusal("multiply", "a.npy", "q.safetensors", "-o", "c.npy"))
+        self.assertFalse(os.path.exists(self.path("c.safetensors")))
+
+
 class Solve(Tool):
     def test_all_families_and_dtypes(self):
         random = np.random.default_rng(2)
@@ -204,6 +267,23 @@ class Bench(Tool):
                              "dense")
         self.assertIn("1 BLAS threads, 1 OpenMP threads", text)
         self.assertIn("|     32 |     1 |   1 |", text)
+
+    def test_other_operations(self):
+        for op in ["solve", "cholesky", "multiply", "inverse", "compress", "vjp"]:
+            for transition in ["scalar", "diagonal", "dense"] if op == "solve" else ["diagonal"]:
+                with self.subTest(op=op, transition=transition):
+                    table = json.loads(self.run_tool("bench", "quasiseparable", "--op", op, "-n", 40, "-r", 2,
+                                                     "--rhs", 2, "--transition", transition, "--dtype", "complex128",
+                                                     "--format", "json"))
+                    self.assertEqual(table["op"], op)
+                    row, = table["rows"]
+                    self.assertGreater(row["gb_per_s"], 0)
+                    if op in ["cholesky", "compress"]:
+                        self.assertIsNone(row["dense_ms"])
+                    else:
+                        self.assertGreater(row["dense_ms"], 0)
+                        self.assertLess(row["error"], 1e-12)
+        self.assertIn("--op solve", self.refusal("bench", "toeplitz", "--op", "solve"))
 
     def test_cuda_is_measured_or_refused(self):
         facts = json.loads(self.run_tool("info", "--json"))

@@ -63,6 +63,53 @@ double relative_distance(const Array<T, 2>& a, const Array<T, 2>& b) {
   return std::sqrt(difference / (norm > 0 ? norm : 1));
 }
 
+/// Operators of every kind that determine m x n matrices well.
+template <Scalar T>
+std::vector<Displacement<T>> determining(index_t m, index_t n, Random& random) {
+  std::vector<Displacement<T>> all;
+  const auto small = [&] { return diagonal(random_nodes<T>(m, random)); };
+  const auto right = [&] { return diagonal(random_nodes<T>(n, random, 4)); };
+  for (const auto kind : {Kind::sylvester, Kind::stein}) {
+    const bool stein = kind == Kind::stein;
+    // In the Stein form, shift and transposed shift go together.
+    const auto down = shift<T>(1), up = shift_transposed<T>(1);
+    all.push_back({kind, down, stein ? shift_transposed<T>(0) : shift<T>(0)});
+    all.push_back({kind, down, stein ? shift<T>(0) : shift_transposed<T>(0)});
+    all.push_back({kind, shift<T>(0), stein ? up : down});
+    all.push_back({kind, shift_transposed<T>(0), up});
+    all.push_back({kind, up, shift<T>(T(8))});
+    if (m == n) {
+      all.push_back({kind, down, shift<T>(-1)});
+      all.push_back({kind, down, shift_transposed<T>(-1)});
+      all.push_back({kind, shift_transposed<T>(-1), down});
+    }
+    all.push_back({kind, diagonal(random_nodes<T>(m, random, stein ? 0 : 4)), down});
+    all.push_back({kind, up, diagonal(random_nodes<T>(n, random, stein ? 0 : 4))});
+    all.push_back({kind, small(), right()});
+  }
+  all.push_back({Kind::stein, shift<T>(0), shift_transposed<T>(0)});
+  all.push_back({Kind::stein, shift_transposed<T>(0), shift_transposed<T>(0)});
+  auto with_zero = random_nodes<T>(m, random);
+  if (m > 0) with_zero[0] = T{};
+  all.push_back({Kind::stein, diagonal(with_zero), shift<T>(0)});
+  all.push_back({Kind::stein, diagonal(with_zero), shift_transposed<T>(0)});
+  auto zero_right = random_nodes<T>(n, random);
+  if (n > 0) zero_right[0] = T{};
+  all.push_back({Kind::stein, shift<T>(0), diagonal(zero_right)});
+  return all;
+}
+
+template <Scalar T>
+std::string name(const Displacement<T>& d) {
+  const auto text = [](const Operator<T>& a) {
+    return a.kind == OperatorKind::diagonal
+               ? std::string("diagonal")
+               : std::string(a.kind == OperatorKind::shift ? "Z_" : "Z^T_") +
+                     std::to_string(std::real(a.corner));
+  };
+  return (d.kind == Kind::stein ? "stein " : "sylvester ") + text(d.left) + ", " + text(d.right);
+}
+
 /// G H^T
 template <Scalar T>
 Array<T, 2> image(const Generators<T>& x) {

@@ -9,59 +9,6 @@ using namespace structmat::test;
 using namespace structmat::displacement::test;
 namespace ds = structmat::displacement;
 
-namespace {
-
-/// Operators of every kind that determine m x n matrices well.
-template <Scalar T>
-std::vector<ds::Displacement<T>> determining(index_t m, index_t n, Random& random) {
-  using ds::Kind;
-  std::vector<ds::Displacement<T>> all;
-  const auto small = [&] { return ds::diagonal(random_nodes<T>(m, random)); };
-  const auto right = [&] { return ds::diagonal(random_nodes<T>(n, random, 4)); };
-  for (const auto kind : {Kind::sylvester, Kind::stein}) {
-    const bool stein = kind == Kind::stein;
-    // In the Stein form, shift and transposed shift go together.
-    const auto down = ds::shift<T>(1), up = ds::shift_transposed<T>(1);
-    all.push_back({kind, down, stein ? ds::shift_transposed<T>(0) : ds::shift<T>(0)});
-    all.push_back({kind, down, stein ? ds::shift<T>(0) : ds::shift_transposed<T>(0)});
-    all.push_back({kind, ds::shift<T>(0), stein ? up : down});
-    all.push_back({kind, ds::shift_transposed<T>(0), up});
-    all.push_back({kind, up, ds::shift<T>(T(8))});
-    if (m == n) {
-      all.push_back({kind, down, ds::shift<T>(-1)});
-      all.push_back({kind, down, ds::shift_transposed<T>(-1)});
-      all.push_back({kind, ds::shift_transposed<T>(-1), down});
-    }
-    all.push_back({kind, ds::diagonal(random_nodes<T>(m, random, stein ? 0 : 4)), down});
-    all.push_back({kind, up, ds::diagonal(random_nodes<T>(n, random, stein ? 0 : 4))});
-    all.push_back({kind, small(), right()});
-  }
-  all.push_back({Kind::stein, ds::shift<T>(0), ds::shift_transposed<T>(0)});
-  all.push_back({Kind::stein, ds::shift_transposed<T>(0), ds::shift_transposed<T>(0)});
-  auto with_zero = random_nodes<T>(m, random);
-  if (m > 0) with_zero[0] = T{};
-  all.push_back({Kind::stein, ds::diagonal(with_zero), ds::shift<T>(0)});
-  all.push_back({Kind::stein, ds::diagonal(with_zero), ds::shift_transposed<T>(0)});
-  auto zero_right = random_nodes<T>(n, random);
-  if (n > 0) zero_right[0] = T{};
-  all.push_back({Kind::stein, ds::shift<T>(0), ds::diagonal(zero_right)});
-  return all;
-}
-
-template <Scalar T>
-std::string name(const ds::Displacement<T>& d) {
-  const auto text = [](const ds::Operator<T>& a) {
-    return a.kind == ds::OperatorKind::diagonal
-               ? std::string("diagonal")
-               : std::string(a.kind == ds::OperatorKind::shift ? "Z_" : "Z^T_") +
-                     std::to_string(std::real(a.corner));
-  };
-  return (d.kind == ds::Kind::stein ? "stein " : "sylvester ") + text(d.left) + ", " +
-         text(d.right);
-}
-
-}  // namespace
-
 TEMPLATE_TEST_CASE("what is reconstructed has the displacement that was given", "", double,
                    std::complex<float>) {
   using T = TestType;

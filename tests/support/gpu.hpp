@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 #include <functional>
+#include <iostream>
+#include <string>
 
 #include "structmat/core/device.hpp"
 
@@ -17,6 +19,24 @@ inline bool emulated() {
 /// Smaller sizes: on the emulation, and for compute-sanitizer (STRUCTMAT_QUICK=1).
 inline bool quick() {
   return std::getenv("STRUCTMAT_QUICK") != nullptr || emulated();
+}
+
+/// Each operation once only, for compute-sanitizer's racecheck, which takes a hundred times as long
+/// (STRUCTMAT_QUICK=2).
+inline bool once() {
+  const char* quickness = std::getenv("STRUCTMAT_QUICK");
+  return quickness != nullptr && std::string(quickness) == "2";
+}
+
+/// Has a test of this program been skipped? Its exit status is then 77, which CTest calls "Skipped".
+inline bool& any_skipped() {
+  static bool skipped = false;
+  return skipped;
+}
+/// Leaves out the rest of a test that this device cannot run; to be followed by a return.
+inline void skip(const std::string& reason) {
+  std::cout << "skipped: " << reason << "\n";
+  any_skipped() = true;
 }
 
 /// Captures run(stream) in a CUDA graph, launches the graph twice and waits. What `run` calls must

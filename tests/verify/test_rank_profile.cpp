@@ -171,6 +171,31 @@ TEST_CASE("known orders") {
   }
 }
 
+TEMPLATE_TEST_CASE("a power of two changes no profile", "", float, double, std::complex<float>,
+                   std::complex<double>) {
+  using T = TestType;
+  const index_t n = 48;
+  const auto hilbert = [&](int exponent) {
+    return matrix<T>(n, n, [&](index_t i, index_t j) {
+      return T(std::ldexp(1 / real_t<T>(i + j + 1), exponent));
+    });
+  };
+  const auto expected = verify::quasiseparable(hilbert(0));
+  CHECK(expected.order.lower >= 4);
+  const bool single = sizeof(real_t<T>) == 4;
+  for (const int exponent : {single ? 90 : 800, single ? -90 : -800, single ? 126 : 1022}) {
+    INFO("2^" << exponent);
+    const auto report = verify::quasiseparable(hilbert(exponent));
+    CHECK(report.lower == expected.lower);
+    CHECK(report.upper == expected.upper);
+    CHECK(report.largest_dropped == Approx(expected.largest_dropped));
+    CHECK(report.smallest_kept == Approx(expected.smallest_kept));
+    if (std::isfinite(report.frobenius_norm)) {
+      CHECK(report.frobenius_norm == Approx(std::ldexp(expected.frobenius_norm, exponent)));
+    }
+  }
+}
+
 TEST_CASE("over the reals [1 2; 3 1] has rank 2") {
   Array<double, 2> m({4, 4});
   m(2, 0) = 1;

@@ -246,6 +246,10 @@ inline float __int_as_float(int a) {
 inline long long __double_as_longlong(double a) {
   return std::bit_cast<long long>(a);
 }
+/// The upper 32 bits.
+inline int __double2hiint(double a) {
+  return static_cast<int>(std::bit_cast<std::int64_t>(a) >> 32);
+}
 inline double __longlong_as_double(long long a) {
   return std::bit_cast<double>(a);
 }

@@ -136,6 +136,61 @@ TEST_CASE("what is planted in one block of several panels is found", "[verify_ra
   }
 }
 
+TEMPLATE_TEST_CASE("any number of probes", "[verify_randomised]", float, double,
+                   std::complex<float>, std::complex<double>) {
+  // Compressions whose tiles differ in size, in registers and beyond; more probes than rows.
+  using T = TestType;
+  const index_t n = quick() ? 16 : 40;
+  const Order r{2, 1};
+  const Array<T, 2> m = random_matrix<T>(n, r, 6);
+  for (const index_t oversampling : {12, 70, 100, 150}) {
+    if (quick() && (oversampling == 150) != std::is_same_v<T, float>) continue;
+    INFO("oversampling " << oversampling);
+    const auto holds = randomised(m, {.order = r, .oversampling = oversampling});
+    CHECK(holds.verdict == Verdict::holds);
+    CHECK(holds.drift > 0);
+    CHECK(holds.drift < 4 * double(holds.probes) * double(epsilon<T>));
+    // Rotations of large matrices take long without a device.
+    if (quick() && oversampling > 12) continue;
+    const auto violated = randomised(m, {.order = {1, 1}, .oversampling = oversampling});
+    CHECK(violated.verdict == Verdict::violated);
+  }
+}
+
+TEST_CASE("verdicts on either side of their thresholds", "[verify_randomised]") {
+  const index_t n = quick() ? 40 : 120, half = n / 2;
+  const double size = 1e-4;
+  const Array<double, 2> m = planted(n, size);
+  Array<double, 1> values({half});
+  dense::singular_values<double>(m.view().slice(0, half, n).slice(1, 0, half), values);
+  for (const unsigned seed : {1u, 2u, 3u}) {
+    if (quick() && seed > 1) continue;
+    const auto with = [&](double tolerance) {
+      return randomised(m, {.order = {2, 0}, .tolerance = tolerance, .seed = seed});
+    };
+    // The bounds alone, then with singular values in the place of those that are too large.
+    const auto loose = with(1);
+    const double sigma = values(2) / loose.frobenius_norm;
+    CHECK(loose.verdict == Verdict::holds);
+    CHECK(loose.detectable > sigma);
+    CHECK(with(loose.detectable * (1 + 1e-9)).verdict == Verdict::holds);
+    const auto refined = with(loose.detectable * (1 - 1e-9));
+    CHECK(refined.verdict == Verdict::holds);
+    CHECK(refined.detectable < loose.detectable);
+    CHECK(refined.detectable > sigma);
+
+    // Certain below the lower bound of the block; never said above the singular value.
+    const auto violated = with(sigma / 100);
+    REQUIRE(violated.worst);
+    CHECK(violated.verdict == Verdict::violated);
+    CHECK(violated.worst->lower_bound <= sigma);
+    CHECK(with(violated.worst->lower_bound * (1 - 1e-9)).verdict == Verdict::violated);
+    const auto undecided = with(sigma * (1 + 1e-9));
+    CHECK(undecided.verdict == Verdict::undecided);
+    CHECK(undecided.detectable > undecided.tolerance);
+  }
+}
+
 TEST_CASE("compressions bound the norm when the order is 0", "[verify_randomised]") {
   // With order 0, the bound at k is ||M_k||_F itself, whose expectation is s ||H_k||_F^2 s.
   const index_t n = 60, s = 21;

@@ -187,4 +187,15 @@ void to_dense(const CauchyView<T>& m, View<T, 3> dense);
 template <Scalar T>
 void to_dense(const CauchyLikeView<T>& m, View<T, 3> dense);
 
+/// The same on a device: enqueued on e.stream, neither allocated nor synchronised; dense: any strides but
+/// 0. Cost: m n numbers written, m n (r + 1) operations.
+/// Nobody compares nodes beforehand: with Coincidence::error the entry of a coinciding pair is not
+/// finite. Throws ShapeError, Unsupported (broadcast result), NotAvailable, BackendError.
+template <Scalar T>
+void to_dense(const exec::cuda& e, const CauchyView<T, space::cuda>& m,
+              View<T, 3, space::cuda> dense);
+template <Scalar T>
+void to_dense(const exec::cuda& e, const CauchyLikeView<T, space::cuda>& m,
+              View<T, 3, space::cuda> dense);
+
 }  // namespace structmat

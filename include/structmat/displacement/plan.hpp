@@ -33,8 +33,8 @@ struct PlanOptions {
 
 /// A batch of matrices of one shape, each given by generators. Immutable; copies share the memory; const
 /// use is safe from several threads.
-template <Scalar T>
-class STRUCTMAT_EXPORT Plan : public OperatorMembers<Plan<T>, T> {
+template <Scalar T, class Space = space::host>
+class STRUCTMAT_EXPORT Plan : public OperatorMembers<Plan<T, Space>, T> {
  public:
   using value_type = T;
 
@@ -80,5 +80,69 @@ T entry(const Plan<T>& m, index_t i, index_t j, index_t batch = 0);
 /// O(m n r), workspace m n. Throws ShapeError.
 template <Scalar T>
 void to_dense(const Plan<T>& m, View<T, 3> dense);
+
+template <Scalar T>
+struct DevicePlanState;
+
+/// The same on a device, for products of either kind:
+///
+///   Toeplitz-like     Z_e(g'_j) R and Z_f(J h_j) are Toeplitz matrices, with a ToeplitzPlan for all j
+///   Vandermonde-like  a ToeplitzPlan for Z_f(J h_j), and powers of nodes as VandermondeView has them
+///   Cauchy-like       a CauchyPlan
+///
+/// It is made from generators on the host, where their O((m + n) r) numbers are changed into one of
+/// these forms; neighbours in a batch of one form and order share their launches. Making it allocates
+/// and synchronises with the stream of `e`. It holds O((m + n) r) numbers. Const use is safe from
+/// several threads and on several streams, with a workspace for each product in progress; copies share
+/// their state. Throws as on the host; NotAvailable, BackendError.
+template <Scalar T>
+class STRUCTMAT_EXPORT Plan<T, space::cuda> {
+ public:
+  using value_type = T;
+
+  Plan(const exec::cuda& e, const Generators<T>& x, const PlanOptions& options = {});
+  Plan(const exec::cuda& e, const std::vector<Generators<T>>& batch,
+       const PlanOptions& options = {});
+
+  const Plan& view() const { return *this; }
+  index_t batch() const;
+  index_t rows() const;
+  index_t cols() const;
+
+  const DevicePlanState<T>& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<const DevicePlanState<T>> state_;
+};
+
+/// y := op(X) x on a device. Shapes as on the host; x, y: any strides, y not broadcast. Enqueued on
+/// e.stream; neither allocates nor synchronises. Workspace: apply_workspace_bytes(plan, k, batch of x).
+///
+/// Launches: Toeplitz-like, two products with ToeplitzPlan for all terms at once and a sum; in a batch
+/// the first is one product for each term. Bytes: spectra, 2 (m + n) r numbers, and r k (m + n) numbers of
+/// workspace written and read. Vandermonde-like m n r k multiply-adds beside.
+/// Accuracy: of the plans and products that it consists of, in sum as on the host. NaN and Inf in x make
+/// all of their column NaN, but for Cauchy-like matrices. Results repeat bitwise and do not depend on
+/// the batch.
+/// Throws ShapeError; DomainError (overlap, workspace), Unsupported (y broadcast), BackendError.
+template <Scalar T>
+void apply(const exec::cuda& e, const Plan<T, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+
+/// Bytes of workspace of apply with k right-hand sides; batch: that of x, where it is larger than that of
+/// the plan. Throws ShapeError.
+template <Scalar T>
+index_t apply_workspace_bytes(const Plan<T, space::cuda>& m, index_t k, index_t batch = 1);
+
+/// dense := X on a device, by the recurrence along the displacement: between every 256th row or column,
+/// which are products (Toeplitz-like), or from one end of each row, whichever it contracts from
+/// (Vandermonde-like). dense: (batch, m, n) out, any strides but 0. Enqueued on e.stream; neither allocates
+/// nor synchronises.
+/// Cost: O(m n r), m n numbers written. Workspace: to_dense_workspace_bytes. Throws ShapeError,
+/// DomainError (workspace), Unsupported (broadcast result), BackendError.
+template <Scalar T>
+void to_dense(const exec::cuda& e, const Plan<T, space::cuda>& m, View<T, 3, space::cuda> dense);
+template <Scalar T>
+index_t to_dense_workspace_bytes(const Plan<T, space::cuda>& m);
 
 }  // namespace structmat::displacement

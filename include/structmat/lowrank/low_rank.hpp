@@ -104,4 +104,11 @@ T entry(const LowRankView<T>& m, index_t i, index_t j, index_t batch = 0);
 template <Scalar T>
 void to_dense(const LowRankView<T>& m, View<T, 3> dense);
 
+/// The same on a device: enqueued on e.stream, neither allocated nor synchronised; dense: any strides but
+/// 0. Cost: m n r multiply-adds, m n numbers written. Throws ShapeError, Unsupported (broadcast
+/// result), NotAvailable, BackendError.
+template <Scalar T>
+void to_dense(const exec::cuda& e, const LowRankView<T, space::cuda>& m,
+              View<T, 3, space::cuda> dense);
+
 }  // namespace structmat

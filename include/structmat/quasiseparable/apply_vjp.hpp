@@ -3,6 +3,7 @@
 #pragma once
 
 #include "structmat/core/apply.hpp"
+#include "structmat/quasiseparable/block_on_device.hpp"
 #include "structmat/quasiseparable/cotangent.hpp"
 
 namespace structmat {
@@ -34,11 +35,59 @@ void apply_vjp(const exec::cpu& e, const QuasiseparableView<T, K>& m, Op op, Vie
                View<const T, 3> y_bar, const QuasiseparableCotangent<T, K>& m_bar,
                View<T, 3> x_bar);
 
+/// The same on the device. Cotangents are not broadcast with stride 0 (extent 1 along the batch collects
+/// the sum, and the entries of the batch then take turns); other strides are free, and fastest where the
+/// numbers of a row are neighbours. Enqueues on e.stream, never allocates or synchronises. e.workspace
+/// holds apply_vjp_workspace_bytes(m, k, batch).
+/// Both directions are cut into the chunks of apply, whose summaries take one pass over the generators
+/// each; a chunk is then walked forward and back. Generators are read four times (p, g, q and h: three),
+/// cotangents read and written once for 8 (Scalar, Diagonal: 4) right-hand sides. One pass serves all
+/// cotangents: absent ones save their traffic only.
+/// Dense: in double, on tensor cores up to order 16. Workspace: the states in front of the chunks in both
+/// directions, and for Dense those in front of every fourth row of 8 right-hand sides (order above 16: of
+/// the square root of a chunk).
+/// Accuracy as on the CPU, with the exceptions of apply for sums and products that overflow. The same
+/// call gives the same bits, and an entry of the batch the bits that it has alone.
+/// Throws NotAvailable without CUDA or a device, Unsupported (cotangents with stride 0), ShapeError,
+/// DomainError (overlap, workspace too small), BackendError; before anything is written.
+template <Scalar T, transition::Uniform K>
+void apply_vjp(const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               const QuasiseparableCotangent<T, K, space::cuda>& m_bar,
+               View<T, 3, space::cuda> x_bar);
+
+/// Bytes of device workspace for apply_vjp with k right-hand sides and this batch of x. Throws ShapeError.
+template <Scalar T, transition::Uniform K>
+index_t apply_vjp_workspace_bytes(const QuasiseparableView<T, K, space::cuda>& m, index_t k,
+                                  index_t batch = 1);
+
 /// m_bar: block generators of m's partition and states, of m's batch extent or 1; or null.
 template <Scalar T>
 void apply_vjp(const exec::cpu& e, const Quasiseparable<T, transition::Block>& m, Op op,
                View<const T, 3> x, View<const T, 3> y_bar,
                Quasiseparable<T, transition::Block>* m_bar, View<T, 3> x_bar);
+
+/// The same on the device, Block transitions. Any strides of x, y_bar and x_bar, except that x_bar is not
+/// broadcast with stride 0 (a batch extent 1 collects the sum). Enqueues on e.stream, never allocates or
+/// synchronises.
+/// e.workspace holds apply_vjp_workspace_bytes(m, k, batch): the states at all block boundaries of both
+/// directions, the summaries of apply and, for more than one entry, x_bar of each.
+/// Cost: two products, their states once more, and one pass over all cotangents, which are independent
+/// of each other.
+/// Accuracy and range as apply on the device. The same call gives the same bits. Sums over a batch are
+/// taken in its order.
+/// Throws NotAvailable without CUDA or a device, Unsupported (strides; orders that apply refuses),
+/// ShapeError, DomainError (overlap, workspace too small), BackendError; before anything is written.
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const Quasiseparable<T, transition::Block, space::cuda>& m,
+               Op op, View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               Quasiseparable<T, transition::Block, space::cuda>* m_bar,
+               View<T, 3, space::cuda> x_bar);
+
+/// Bytes of device workspace for apply_vjp with k right-hand sides and this batch of x.
+template <Scalar T>
+index_t apply_vjp_workspace_bytes(const Quasiseparable<T, transition::Block, space::cuda>& m,
+                                  index_t k, index_t batch = 1);
 
 /// For x = op(M)^-1 b and b_bar = op(M)^-H x_bar, which a solver gives:
 ///   m_bar += the cotangents of M's generators.

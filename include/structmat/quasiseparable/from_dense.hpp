@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "structmat/core/exec.hpp"
-#include "structmat/quasiseparable/quasiseparable.hpp"
+#include "structmat/quasiseparable/block_on_device.hpp"
 
 namespace structmat::quasiseparable {
 
@@ -24,15 +24,20 @@ struct FromDenseOptions {
 };
 
 /// Result of from_dense.
-template <Scalar T>
+template <Scalar T, class Space = space::host>
 struct FromDense {
-  Quasiseparable<T, transition::Block> matrix;
+  Quasiseparable<T, transition::Block, Space> matrix;
   /// sqrt of the sum of all squared singular values that were dropped: ||M - matrix||_F up to
   /// rounding.
   double truncation_error = 0;
   /// What rounding may add to it.
   double rounding_bound = 0;
   double frobenius_norm = 0;  ///< of M
+};
+
+/// What became of one entry of a batch, in device memory. NaN: its data are not finite.
+struct TruncationReport {
+  double truncation_error = 0, rounding_bound = 0, frobenius_norm = 0;
 };
 
 /// Q with Q ~ M: strictly lower and strictly upper parts compressed, diagonal blocks exact.
@@ -70,6 +75,29 @@ FromDense<T> from_dense(const exec::cuda& e, const Array<T, 2, space::cuda>& m,
                         const FromDenseOptions& options = {}) {
   return from_dense(e, m.view(), options);
 }
+
+/// Generators of the orders of `result`, for every index, in device memory: no allocation, no
+/// synchronisation; entries of the batch in turn.
+///
+/// m: (batch, n, n) in, any strides. result: out, of this batch and n, orders up to 128. reports: out, (batch).
+/// Workspace: from_dense_workspace_bytes. The sweep above in steps of about the order (16 to 64 rows)
+/// with sketches of order + 16 columns, then within each block of rows one singular value
+/// decomposition an index, all of them beside each other. truncation_error: sqrt of the sum of squares
+/// that steps have dropped, and of those that indices have; sums of squares of the second kind count a
+/// direction as often as it is dropped, so for matrices of larger order this bound may be several times
+/// the error. Rows of [a, q] are orthonormal where nothing was dropped; states whose singular value is rounding
+/// are zeros. Cost: m is read about twice, n / 16 to n / 64 steps of about ten launches, and n decompositions of
+/// matrices of about twice the order. Accuracy: ||M - result||_F <= truncation_error + rounding_bound. An entry
+/// of the batch with NaN or Inf gets NaN. Throws ShapeError, DomainError (workspace), Unsupported (order),
+/// NotAvailable, BackendError.
+template <Scalar T>
+void from_dense(const exec::cuda& e, View<const T, 3, space::cuda> m,
+                Quasiseparable<T, transition::Dense, space::cuda>& result,
+                View<TruncationReport, 1, space::cuda> reports);
+
+/// Bytes of workspace for that.
+template <Scalar T>
+index_t from_dense_workspace_bytes(const View<const T, 3, space::cuda>& m, Order order);
 
 template <Scalar T>
 FromDense<T> from_dense(View<T, 2> m, const FromDenseOptions& options = {}) {

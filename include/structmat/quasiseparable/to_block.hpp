@@ -3,7 +3,8 @@
 /// partition. The block form is the one in which compression, products and general solvers work.
 #pragma once
 
-#include "structmat/quasiseparable/quasiseparable.hpp"
+#include "structmat/core/exec.hpp"
+#include "structmat/quasiseparable/block_on_device.hpp"
 
 namespace structmat::quasiseparable {
 
@@ -23,6 +24,19 @@ Quasiseparable<T, transition::Block> to_block(const Quasiseparable<T, K>& m,
                                               index_t block_size = 0) {
   return to_block(m.view(), block_size);
 }
+
+/// The same in device memory: the generators of m, any strides, written to those of `block`, whose
+/// partition is any and whose states at inner boundaries are the orders of m (block_zeros_on_device).
+/// Blocks of rows are found for themselves. No allocation, no synchronisation, no workspace. Throws ShapeError,
+/// Unsupported (two columns of a block exceed shared memory), NotAvailable, BackendError.
+template <Scalar T, transition::Uniform K>
+void to_block(const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& m,
+              Quasiseparable<T, transition::Block, space::cuda>& block);
+
+/// The same into memory of its own: allocates.
+template <Scalar T, transition::Uniform K>
+Quasiseparable<T, transition::Block, space::cuda> to_block(
+    const exec::cuda& e, const QuasiseparableView<T, K, space::cuda>& m, index_t block_size = 0);
 
 /// The same matrix on another partition of its rows. Blocks are merged by products of their
 /// generators; a block that is cut lets its own rows or columns pass the cut as states, whichever

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "structmat/core/apply.hpp"
+#include "structmat/semiseparable/block_on_device.hpp"
 #include "structmat/semiseparable/semiseparable.hpp"
 
 namespace structmat {
@@ -39,5 +40,12 @@ void apply(const exec::cuda& e, const SemiseparableView<T, K, space::cuda>& m, O
 /// Bytes of device workspace for apply with k right-hand sides.
 template <Scalar T, transition::Uniform K>
 index_t apply_workspace_bytes(const SemiseparableView<T, K, space::cuda>& m, index_t k);
+
+/// Block transitions: as there.
+template <Scalar T>
+void apply(const exec::cuda& e, const Semiseparable<T, transition::Block, space::cuda>& m, Op op,
+           View<const T, 3, space::cuda> x, View<T, 3, space::cuda> y);
+template <Scalar T>
+index_t apply_workspace_bytes(const Semiseparable<T, transition::Block, space::cuda>& m, index_t k);
 
 }  // namespace structmat

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "structmat/core/apply.hpp"
+#include "structmat/semiseparable/block_on_device.hpp"
 #include "structmat/semiseparable/cotangent.hpp"
 
 namespace structmat {
@@ -27,11 +28,36 @@ template <Scalar T, transition::Uniform K>
 void apply_vjp(const exec::cpu& e, const SemiseparableView<T, K>& m, Op op, View<const T, 3> x,
                View<const T, 3> y_bar, const SemiseparableCotangent<T, K>& m_bar, View<T, 3> x_bar);
 
+/// The same on the device: what quasiseparable/apply_vjp.hpp says of strides, workspace, accuracy and
+/// exceptions holds here.
+template <Scalar T, transition::Uniform K>
+void apply_vjp(const exec::cuda& e, const SemiseparableView<T, K, space::cuda>& m, Op op,
+               View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               const SemiseparableCotangent<T, K, space::cuda>& m_bar,
+               View<T, 3, space::cuda> x_bar);
+
+/// Bytes of device workspace for apply_vjp with k right-hand sides and this batch of x. Throws ShapeError.
+template <Scalar T, transition::Uniform K>
+index_t apply_vjp_workspace_bytes(const SemiseparableView<T, K, space::cuda>& m, index_t k,
+                                  index_t batch = 1);
+
 /// m_bar: block generators of m's partition and states, of m's batch extent or 1; or null. What
 /// stands above the diagonal of its diagonal blocks is not touched.
 template <Scalar T>
 void apply_vjp(const exec::cpu& e, const Semiseparable<T, transition::Block>& m, Op op,
                View<const T, 3> x, View<const T, 3> y_bar,
                Semiseparable<T, transition::Block>* m_bar, View<T, 3> x_bar);
+
+/// The same on the device, Block transitions: what quasiseparable/apply_vjp.hpp says of it holds here.
+template <Scalar T>
+void apply_vjp(const exec::cuda& e, const Semiseparable<T, transition::Block, space::cuda>& m,
+               Op op, View<const T, 3, space::cuda> x, View<const T, 3, space::cuda> y_bar,
+               Semiseparable<T, transition::Block, space::cuda>* m_bar,
+               View<T, 3, space::cuda> x_bar);
+
+/// Bytes of device workspace for apply_vjp with k right-hand sides and this batch of x.
+template <Scalar T>
+index_t apply_vjp_workspace_bytes(const Semiseparable<T, transition::Block, space::cuda>& m,
+                                  index_t k, index_t batch = 1);
 
 }  // namespace structmat

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "structmat/core/apply.hpp"
+#include "structmat/semiseparable/block_on_device.hpp"
 #include "structmat/semiseparable/semiseparable.hpp"
 
 namespace structmat {
@@ -25,5 +26,20 @@ template <Scalar T, transition::Uniform K>
 void to_dense(const SemiseparableView<T, K>& m, View<T, 3> dense);
 template <Scalar T>
 void to_dense(const Semiseparable<T, transition::Block>& m, View<T, 3> dense);
+
+/// dense := M on the device, zeros above the diagonal included: what quasiseparable/entry.hpp says of
+/// strides, workspace, cost, accuracy and exceptions holds here.
+template <Scalar T, transition::Uniform K>
+void to_dense(const exec::cuda& e, const SemiseparableView<T, K, space::cuda>& m,
+              View<T, 3, space::cuda> dense);
+template <Scalar T>
+void to_dense(const exec::cuda& e, const Semiseparable<T, transition::Block, space::cuda>& m,
+              View<T, 3, space::cuda> dense);
+
+/// Bytes of device workspace for to_dense; Block: none.
+template <Scalar T, transition::Uniform K>
+index_t to_dense_workspace_bytes(const SemiseparableView<T, K, space::cuda>& m);
+template <Scalar T>
+index_t to_dense_workspace_bytes(const Semiseparable<T, transition::Block, space::cuda>& m);
 
 }  // namespace structmat

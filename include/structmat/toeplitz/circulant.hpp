@@ -170,4 +170,12 @@ void to_dense(const CirculantView<T>& m, View<T, 3> dense);
 template <Scalar T>
 void to_dense(const SkewCirculantView<T>& m, View<T, 3> dense);
 
+/// The same on a device: as to_dense of a Toeplitz matrix.
+template <Scalar T>
+void to_dense(const exec::cuda& e, const CirculantView<T, space::cuda>& m,
+              View<T, 3, space::cuda> dense);
+template <Scalar T>
+void to_dense(const exec::cuda& e, const SkewCirculantView<T, space::cuda>& m,
+              View<T, 3, space::cuda> dense);
+
 }  // namespace structmat

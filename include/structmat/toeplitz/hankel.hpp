@@ -112,4 +112,9 @@ T entry(const HankelView<T>& m, index_t i, index_t j, index_t batch = 0);
 template <Scalar T>
 void to_dense(const HankelView<T>& m, View<T, 3> dense);
 
+/// The same on a device: as to_dense of a Toeplitz matrix.
+template <Scalar T>
+void to_dense(const exec::cuda& e, const HankelView<T, space::cuda>& m,
+              View<T, 3, space::cuda> dense);
+
 }  // namespace structmat

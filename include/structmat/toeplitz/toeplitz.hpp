@@ -133,4 +133,11 @@ T entry(const ToeplitzView<T>& m, index_t i, index_t j, index_t batch = 0);
 template <Scalar T>
 void to_dense(const ToeplitzView<T>& m, View<T, 3> dense);
 
+/// The same on a device: enqueued on e.stream, neither allocated nor synchronised; dense: any strides but
+/// 0. Cost: m n numbers written; exact. Throws ShapeError, Unsupported (broadcast result), NotAvailable,
+/// BackendError.
+template <Scalar T>
+void to_dense(const exec::cuda& e, const ToeplitzView<T, space::cuda>& m,
+              View<T, 3, space::cuda> dense);
+
 }  // namespace structmat

@@ -175,4 +175,16 @@ void to_dense(const VandermondeView<T>& m, View<T, 3> dense);
 template <Scalar T>
 void to_dense(const LogVandermondeView<T>& m, View<T, 3> dense);
 
+/// The same on a device: enqueued on e.stream, neither allocated nor synchronised; dense: any strides but
+/// 0. Cost: m n numbers written, each computed for itself: powers by squaring,
+/// 2 log2 j products. Accuracy: relative, a few eps, powers of double and complex<double> j eps; float is
+/// computed in double. Exponentials: see apply. Throws ShapeError, Unsupported (broadcast result),
+/// NotAvailable, BackendError.
+template <Scalar T>
+void to_dense(const exec::cuda& e, const VandermondeView<T, space::cuda>& m,
+              View<T, 3, space::cuda> dense);
+template <Scalar T>
+void to_dense(const exec::cuda& e, const LogVandermondeView<T, space::cuda>& m,
+              View<T, 3, space::cuda> dense);
+
 }  // namespace structmat

@@ -81,8 +81,8 @@ struct RandomisedReport {
   /// failure_probability at least.
   double detectable = 0;
   double frobenius_norm = 0;  ///< for an operator: ||A G1||_F / sqrt(s), an estimate
-  /// ||M_n||_F / ||A||_F, which is 0 but for rounding: 0 for a dense matrix, where the recurrence
-  /// starts afresh every 256 rows.
+  /// ||M_n||_F / ||A||_F, which is 0 but for rounding and counts as such: 0 for a dense matrix on the CPU,
+  /// where the recurrence starts afresh every 256 rows; on the device the larger one of both parts.
   double drift = 0;
   std::optional<CompressedBlock> worst{};
   index_t probes = 0;  ///< columns of G1 and of G2
@@ -112,11 +112,14 @@ RandomisedReport randomised(const Array<T, 2>& a, const RandomisedOptions& optio
 ///
 /// a: (n, n) in, finite, one stride 1 and the other at least n. The probes are other random numbers
 /// than those of the CPU for the same seed: tolerance, asked, failure_probability are equal, what was
-/// measured differs as between two seeds. Of blocks that the bounds leave in doubt the
-/// singular values are computed; the lower bound of a suspected block takes two products and a singular
-/// value decomposition on the host. Synchronises and allocates: e.workspace is not used; memory: 6 n s + 256 n
-/// numbers. The report repeats bitwise. Cost and accuracy as above; the matrix is read four times.
-/// Throws as above, also Unsupported (strides), NotAvailable, BackendError.
+/// measured differs as between two seeds. Bounds come from elimination with complete pivoting, M_k = L U
+/// + S with `order` columns in L, hence sigma_{N+1}(M_k) <= ||S||_F; of blocks that they leave in doubt the
+/// singular values are computed. The lower bound of a suspected block takes two products and a singular
+/// value decomposition on the host. Cost: 4 n^2 s + 4 n N s^2 flops; the matrix is read three times, four
+/// times where squares of its entries leave the range. Synchronises and allocates: e.workspace is not used;
+/// memory: at most 14 n s + 256 n numbers. The report repeats bitwise. Accuracy as
+/// above, with the drift of the report in addition. Throws as above, also Unsupported (strides),
+/// NotAvailable, BackendError.
 template <Scalar T>
 RandomisedReport randomised(const exec::cuda& e, View<const T, 2, space::cuda> a,
                             const RandomisedOptions& options);
