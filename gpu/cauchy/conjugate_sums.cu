@@ -8,8 +8,6 @@
 // the nodes of a row alone decide, 2 y^2 and the factor y of the imaginary part, is left out of the sum.
 #include "structmat/cauchy/conjugate_sums.hpp"
 
-#include <cstdlib>
-
 #include "cauchy/conjugate_operands.hpp"
 #include "cauchy/reciprocal.cuh"
 #include "cauchy/tiled_sums.cuh"
@@ -32,10 +30,10 @@ struct Operands {
 ///   |D|^2 = e^2 + (2 Re w Im w)^2,
 ///   Re(N conj(D)) = Re(v w) e - 2 Re w Im w Im(v w),   Im(N conj(D)) / y = Re(v) e - 2 Re w Im w Im v,
 /// whose terms are bounded as above, and where y appears in p and q alone.
-template <class R, int rows_>
+template <class R>
 struct PairTerm {
   using Scalar = Complex<R>;
-  static constexpr int outputs = 1, step = 1, rows = rows_;
+  static constexpr int outputs = 1, step = 1, rows = sizeof(R) == 4 ? 8 : 2;
 
   struct Row {
     R re, im;
@@ -95,8 +93,6 @@ struct PairTerm {
     sum[0] += gpu::conjugate(v) * exact_reciprocal(z - gpu::conjugate(w), false);
   }
 };
-template <class R>
-inline constexpr int pair_rows = sizeof(R) == 4 ? 8 : 2;
 
 /// A = 1 / (z - w) and B = 1 / (z - conj w), by one real reciprocal.
 template <class R>
@@ -256,8 +252,8 @@ index_t conjugate_sums_workspace_bytes(index_t batch, index_t poles, index_t nod
   constexpr auto operation = "cauchy::conjugate_sums";
   require_counts(operation, batch, poles, nodes);
   using D = gpu::device_scalar_t<T>;
-  const index_t count = direct_count<PairTerm<gpu::real_of_t<D>, pair_rows<gpu::real_of_t<D>>>>(
-      operation, {batch, nodes, poles, 1});
+  const index_t count =
+      direct_count<PairTerm<gpu::real_of_t<D>>>(operation, {batch, nodes, poles, 1});
   return gpu::counted(operation, [&](gpu::Workspace& w) { return w.take<D>(count); });
 }
 
@@ -271,20 +267,13 @@ void conjugate_sums(const exec::cuda& e, View<const T, 2, space::cuda> v,
   const ConjugateOperands<T, space::cuda> all(operation, v, w, z, "out", out);
   all.require_apart(operation, "out", out);
   gpu::require_writable(operation, out, "out");
-  PairTerm<R, pair_rows<R>> term{
-      {all.batch, all.nodes, all.poles, 1},
-      {gpu::strided(all.v), gpu::strided(all.w), gpu::strided(all.z), {}}};
-  const index_t count =
-      out.empty() ? 0 : direct_count<PairTerm<R, pair_rows<R>>>(operation, term.shape);
+  PairTerm<R> term{{all.batch, all.nodes, all.poles, 1},
+                   {gpu::strided(all.v), gpu::strided(all.w), gpu::strided(all.z), {}}};
+  const index_t count = out.empty() ? 0 : direct_count<PairTerm<R>>(operation, term.shape);
   D* const partial =
       gpu::cut(operation, e.workspace, [&](gpu::Workspace& space) { return space.take<D>(count); });
   const int processors = gpu::multiprocessors(operation);
   if (out.empty()) return;
-  if (const char* const variant = std::getenv("STRUCTMAT_VARIANT"); variant && *variant == '4') {
-    PairTerm<R, 4> other{term.shape, term.all};
-    enqueue(operation, other, partial, Target<D>{column(out)}, processors, gpu::stream_of(e));
-    return;
-  }
   enqueue(operation, term, partial, Target<D>{column(out)}, processors, gpu::stream_of(e));
 }
 

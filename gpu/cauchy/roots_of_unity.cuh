@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/strided.cuh"
+#include "vandermonde/exponential.cuh"
 
 namespace structmat::gpu {
 
@@ -22,8 +23,16 @@ struct RootSumsProblem {
   }
 };
 
-/// Long sums in float on tensor cores; length: a multiple of 128.
+/// What long sums in float want of a pole of one column.
+struct PreparedPole {
+  Exponential sequence;   ///< zeta^l
+  Complex<double> power;  ///< zeta^128
+  Complex<float> weight;  ///< v'
+};
+
+/// Long sums in float on tensor cores; length: a multiple of 128. prepared: room for each pole of each column
+/// of each batch entry.
 void root_sums_split(const char* operation, int processors, cudaStream_t stream,
-                     const RootSumsProblem<Complex<float>>& problem);
+                     const RootSumsProblem<Complex<float>>& problem, PreparedPole* prepared);
 
 }  // namespace structmat::gpu

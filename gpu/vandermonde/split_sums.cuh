@@ -1,7 +1,7 @@
 /// \file
 /// Sums over poles of products of two complex tables on tensor cores, with each number in two parts of
 /// half precision: (high + low)(high' + low') without low low', which is below 2^-22 of the product. The
-/// products of 16 poles are summed on tensor cores, which truncate; the sum over poles is rounded.
+/// products of eight poles are summed on tensor cores, which truncate; the sum over poles is rounded.
 ///
 /// Numbers of half precision have 11 bits and a small range. Rows of the left table are scaled by powers of
 /// two, for each chunk of poles apart; the numbers of the right one are scaled by their maker. What is below
@@ -106,60 +106,6 @@ class SplitSums {
 
   /// Adds the products of a chunk of poles.
   __device__ void add(const Left& a, const Right& b) {
-    // 32 partial sums at a time: real parts of two fragments of rows, or both parts of one.
-    constexpr int at_once = 2 / parts;
-#pragma unroll
-    for (int first = 0; first < row_fragments; first += at_once) {
-      float product[2][column_fragments][4] = {};
-      const int row_pair = warp() % warp_rows * 8 * row_fragments + 8 * first + g();
-#pragma unroll
-      for (int step = 0; step < pole_steps; ++step) {
-        uint4 high[2], low[2];
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          if (parts == 1 || i == 0) {
-            high[i] = a.high_[step][row_pair + 8 * i][t()];
-            low[i] = a.low_[step][row_pair + 8 * i][t()];
-          } else {
-            high[i] = turned(high[0]);
-            low[i] = turned(low[0]);
-          }
-        }
-#pragma unroll
-        for (int j = 0; j < column_fragments; j += 2) {
-          const PolePair right[2] = {b.at[step][operand_column(j)][t()],
-                                     b.at[step][operand_column(j + 1)][t()]};
-          // Four sums in turn, so that none waits for its own last product.
-          const auto add_products = [&](const uint4(&left)[2], unsigned(PolePair::*part)[2]) {
-#pragma unroll
-            for (int k = 0; k < 2; ++k) {
-              const auto& own = right[k].*part;
-#pragma unroll
-              for (int i = 0; i < 2; ++i)
-                multiply_add(product[i][j + k], left[i], {own[0], own[1]}, product[i][j + k]);
-            }
-          };
-          add_products(high, &PolePair::low);
-          add_products(low, &PolePair::high);
-          add_products(high, &PolePair::high);
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const float2 scale = a.scale_[row_pair + (parts == 1 ? 8 * i : 0)];
-#pragma unroll
-        for (int j = 0; j < column_fragments; ++j) {
-#pragma unroll
-          for (int v = 0; v < 4; ++v) {
-            float& sum = parts == 1 ? sum_[0][first + i][j][v] : sum_[i][first][j][v];
-            sum = fma(product[i][j][v], v < 2 ? scale.x : scale.y, sum);
-          }
-        }
-      }
-    }
-  }
-
-  __device__ void add_by_step(const Left& a, const Right& b) {
 #pragma unroll 1
     for (int step = 0; step < pole_steps; ++step) {
       PolePair right[column_fragments];

@@ -101,7 +101,7 @@ __device__ void fill(typename Sums::Left& table, const Make& make) {
 }
 
 /// Adds `chunks` chunks of poles, whose tables tabulate(chunk) makes of what seed(chunk) has prepared.
-template <bool by_step, class Sums, class Seed, class Tabulate>
+template <class Sums, class Seed, class Tabulate>
 __device__ void add_chunks(Sums& sums, const typename Sums::Left& left,
                            const typename Sums::Right& right, int chunks, const Seed& seed,
                            const Tabulate& tabulate) {
@@ -110,10 +110,7 @@ __device__ void add_chunks(Sums& sums, const typename Sums::Left& left,
   for (int chunk = 0; chunk < chunks; ++chunk) {
     tabulate(chunk);
     __syncthreads();
-    if constexpr (by_step)
-      sums.add_by_step(left, right);
-    else
-      sums.add(left, right);
+    sums.add(left, right);
     if (chunk + 1 < chunks) seed(chunk + 1);
     __syncthreads();
   }
