@@ -63,15 +63,22 @@ void compress_entries(const Array<T, 2>& m, const ConvertOptions& options) {
 }
 
 template <Scalar T, class K>
+quasiseparable::Compressed<T> compressed(const Quasiseparable<T, K>& m,
+                                         const ConvertOptions& options) {
+  const auto compression = asked<quasiseparable::CompressOptions>(options);
+  if (!options.on_device()) return quasiseparable::compress(m, compression);
+  const auto there = to_device(m);
+  const auto result = quasiseparable::compress(exec::cuda{}, there.view(), compression);
+  return {to_host(result.matrix), result.truncation_error, result.rounding_bound,
+          result.frobenius_norm};
+}
+
+template <Scalar T, class K>
 void compress_generators(const Quasiseparable<T, K>& m, const ConvertOptions& options) {
-  if (options.on_device()) {
-    throw Unsupported(
-        "backend cuda: generators are compressed on the CPU, dense matrices there too");
-  }
   quasiseparable::Compressed<T> result;
   {
     const Progress progress("structmat convert");
-    result = quasiseparable::compress(m, asked<quasiseparable::CompressOptions>(options));
+    result = compressed(m, options);
     io::write_generators(options.output, result.matrix);
   }
   print_orders(result);

@@ -92,7 +92,15 @@ Array<typename M::value_type, 2> expand_on_device(const M& m) {
     const auto there = to_device(m);
     const View<T, 3, space::cuda> entries = as_batch(dense.view());
     if constexpr (requires { to_dense(exec::cuda{}, there.view(), entries); }) {
-      to_dense(exec::cuda{}, there.view(), entries);
+      const auto bytes = [&] {
+        if constexpr (requires { to_dense_workspace_bytes(there.view()); }) {
+          return to_dense_workspace_bytes(there.view());
+        } else {
+          return index_t{0};
+        }
+      };
+      auto workspace = device_workspace(bytes());
+      to_dense(exec::cuda{nullptr, workspace}, there.view(), entries);
     } else {
       refuse();
     }

@@ -177,6 +177,22 @@ class Convert(OnDevice):
                 error = np.abs(entries[0] - entries[1]).max() / np.abs(entries[0]).max()
                 self.assertLess(error, 1000 * np.finfo(dtype).eps)
 
+    def test_entries(self):
+        for family in STRUCTURED + ["quasiseparable", "semiseparable"]:
+            with self.subTest(family):
+                self.run_tool("gen", family, "-n", 16, "-o", "a.safetensors")
+                self.both("convert", "a.safetensors", output="a.npy", as_argument=True)
+
+    def test_compression_of_generators(self):
+        self.run_tool("gen", "quasiseparable", "-n", 60, "-r", 3, "-o", "q.safetensors")
+        self.run_tool("multiply", "q.safetensors", "q.safetensors", "-o", "p.safetensors")
+        text = self.run_tool("convert", "p.safetensors", "c.safetensors", "--tolerance", 1e-10, "--backend", "cuda")
+        self.assertRegex(text, "order +lower 6, upper 6")
+        for name in ["p", "c"]:
+            self.run_tool("convert", name + ".safetensors", name + ".npy")
+        p, c = self.load("p.npy"), self.load("c.npy")
+        self.assertLess(np.linalg.norm(p - c), 2e-10 * np.linalg.norm(p))
+
     def test_what_is_refused(self):
         self.save("a.npy", np.eye(4))
         cuda = ["--backend", "cuda"]

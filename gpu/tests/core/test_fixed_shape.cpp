@@ -18,8 +18,10 @@
 #include "structmat/lowrank/apply_vjp.hpp"
 #include "structmat/quasiseparable/apply.hpp"
 #include "structmat/quasiseparable/block_on_device.hpp"
+#include "structmat/quasiseparable/entry.hpp"
 #include "structmat/quasiseparable/log_likelihood.hpp"
 #include "structmat/semiseparable/apply.hpp"
+#include "structmat/semiseparable/entry.hpp"
 #include "structmat/toeplitz/apply.hpp"
 #include "structmat/toeplitz/apply_vjp.hpp"
 #include "structmat/toeplitz/from_state_space.hpp"
@@ -123,6 +125,21 @@ void check_product(const std::string& entry, const M& m) {
   }
 }
 
+/// All entries.
+template <class M>
+void check_entries(const std::string& entry, const M& m) {
+  Array<typename M::value_type, 3, space::cuda> dense({m.batch(), m.rows(), m.cols()});
+  const auto bytes = [&] {
+    if constexpr (requires { to_dense_workspace_bytes(m.view()); }) {
+      return to_dense_workspace_bytes(m.view());
+    } else {
+      return index_t{0};
+    }
+  };
+  check_fixed_shape(
+      entry, bytes(), [&](const exec::cuda& e) { to_dense(e, m.view(), dense.view()); }, dense);
+}
+
 /// Their gradients, for the parameters in `bars`, of which bar_view() is made.
 template <class M, class BarView, class... Bars>
 void check_gradient(const std::string& entry, const M& m, index_t bytes, const BarView& bar_view,
@@ -172,6 +189,10 @@ TEST_CASE("Toeplitz matrices", "[core_fixed_shape]") {
   const auto h = filled(Hankel<C>(n, n + 3, 2), random);
   const auto c = filled(Circulant<C>(n, 2), random);
   const auto s = filled(SkewCirculant<C>(n, 2), random);
+  check_entries("toeplitz/toeplitz.hpp to_dense Toeplitz", to_device(t));
+  check_entries("toeplitz/hankel.hpp to_dense Hankel", to_device(h));
+  check_entries("toeplitz/circulant.hpp to_dense Circulant", to_device(c));
+  check_entries("toeplitz/circulant.hpp to_dense SkewCirculant", to_device(s));
   both("Toeplitz", to_device(t), t.lags);
   both("Hankel", to_device(h), h.anti_diagonals);
   both("Circulant", to_device(c), c.column);
@@ -252,6 +273,8 @@ TEST_CASE("Cauchy matrices", "[core_fixed_shape]") {
   const auto like = to_device(separated(CauchyLike<C>(m, n, 2, 2), random));
   check_product("cauchy/apply.hpp apply Cauchy", cauchy_matrix);
   check_product("cauchy/apply.hpp apply CauchyLike", like);
+  check_entries("cauchy/cauchy.hpp to_dense Cauchy", cauchy_matrix);
+  check_entries("cauchy/cauchy.hpp to_dense CauchyLike", like);
   Cauchy<C, space::cuda> bar(m, n, 2);
   check_gradient(
       "cauchy/apply_vjp.hpp apply_vjp Cauchy", cauchy_matrix,
@@ -318,12 +341,14 @@ TEST_CASE("Vandermonde matrices and exponential sums", "[core_fixed_shape]") {
   Random random(6);
   const auto v = to_device(random_vandermonde<C>(300, 40, 2, 1));
   check_product("vandermonde/apply.hpp apply Vandermonde", v);
+  check_entries("vandermonde/vandermonde.hpp to_dense Vandermonde", v);
   Array<C, 2, space::cuda> node_bar({2, 300});
   check_gradient(
       "vandermonde/apply_vjp.hpp apply_vjp Vandermonde", v,
       apply_vjp_workspace_bytes(v.view(), 2, 2), [&] { return node_bar.view(); }, node_bar);
   const auto e = to_device(random_exponentials<C>(300, 9, 2, 1));
   check_product("vandermonde/apply.hpp apply LogVandermonde", e);
+  check_entries("vandermonde/vandermonde.hpp to_dense LogVandermonde", e);
   Array<C, 2, space::cuda> a_bar({2, 9});
   check_gradient(
       "vandermonde/apply_vjp.hpp apply_vjp LogVandermonde", e,
@@ -350,6 +375,7 @@ TEST_CASE("low rank, butterflies, Monarch matrices", "[core_fixed_shape]") {
   Random random(7);
   const auto low_rank = to_device(random_low_rank<C>(30, 500, 3, 2, random));
   check_product("lowrank/apply.hpp apply LowRank", low_rank);
+  check_entries("lowrank/low_rank.hpp to_dense LowRank", low_rank);
   LowRank<C, space::cuda> bar(30, 500, 3, 2);
   check_gradient(
       "lowrank/apply_vjp.hpp apply_vjp LowRank", low_rank,
@@ -357,6 +383,7 @@ TEST_CASE("low rank, butterflies, Monarch matrices", "[core_fixed_shape]") {
       [&] { return LowRankCotangent<C, space::cuda>(bar); }, bar.u, bar.v);
   const auto butterfly = to_device(random_butterfly<C>(60, 50, 2, Strides::increasing, 2, random));
   check_product("butterfly/apply.hpp apply Butterfly", butterfly);
+  check_entries("butterfly/butterfly.hpp to_dense Butterfly", butterfly);
   Butterfly<C, space::cuda> factors(60, 50, 2, Strides::increasing, 2);
   check_gradient(
       "butterfly/apply_vjp.hpp apply_vjp Butterfly", butterfly,
@@ -365,6 +392,7 @@ TEST_CASE("low rank, butterflies, Monarch matrices", "[core_fixed_shape]") {
   const MonarchShape shape{{8, 6, 4}, {6, 5, 8}};
   const auto monarch = to_device(random_monarch<C>(shape, 2, random));
   check_product("butterfly/apply.hpp apply Monarch", monarch);
+  check_entries("butterfly/monarch.hpp to_dense Monarch", monarch);
   Monarch<C, space::cuda> blocks(shape.first, shape.second, 2);
   check_gradient(
       "butterfly/apply_vjp.hpp apply_vjp Monarch", monarch,
@@ -377,10 +405,12 @@ TEMPLATE_TEST_CASE("semiseparable and quasiseparable matrices", "[core_fixed_sha
   using K = TestType;
   using namespace quasiseparable;
   const index_t n = !quick() ? 300 : K::rank == 4 ? 70 : 140;
-  check_product("semiseparable/apply.hpp apply Semiseparable",
-                to_device(random_semiseparable<C, K>(n, 3, 2, 1)));
+  const auto semiseparable = to_device(random_semiseparable<C, K>(n, 3, 2, 1));
+  check_product("semiseparable/apply.hpp apply Semiseparable", semiseparable);
+  check_entries("semiseparable/entry.hpp to_dense Semiseparable", semiseparable);
   auto host = random_quasiseparable<C, K>(n, {3, 3}, 2, 2);
   check_product("quasiseparable/apply.hpp apply Quasiseparable", to_device(host));
+  check_entries("quasiseparable/entry.hpp to_dense Quasiseparable", to_device(host));
   make_hermitian(host);
   for (C& d : host.d) d = 40 + std::real(d);
   const auto m = to_device(host);
