@@ -21,7 +21,7 @@ template <class T>
 using Matrix = Quasiseparable<T, transition::Block, space::cuda>;
 
 /// Steps of a chunk: few, as each is passed twice, and enough that the scan has little to do.
-constexpr index_t chunk = 12;
+constexpr index_t chunk = 16;
 /// Columns of vectors that a reflection takes.
 constexpr index_t most_states = 256;
 
@@ -40,16 +40,13 @@ struct Place {
   index_t size, bytes;
   bool shared;
 
-  /// warps: of a block; where it has one, more of them are wanted.
   template <class D>
-  static Place of(index_t units, index_t size, index_t bytes, int warps, int processors,
-                  index_t limit) {
+  static Place of(index_t units, index_t size, index_t bytes, int processors, index_t limit) {
     const index_t all = bytes + size * static_cast<index_t>(sizeof(D));
     const bool shared = all <= limit;
     // Outside, few blocks at a time: each has memory of its own.
     const index_t most = shared ? units : std::min<index_t>(units, 4 * processors);
-    return {gpu::persistent_blocks(most, 1, warps == 1 ? 2 * processors : processors), size,
-            shared ? all : bytes, shared};
+    return {gpu::persistent_blocks(most, 1, processors), size, shared ? all : bytes, shared};
   }
   template <class D>
   D* take(gpu::Workspace& w) const {
@@ -92,11 +89,11 @@ class Compression {
     piece_ = std::max<index_t>(std::min(piece_, most_states + 1 - states), 1);
     const index_t root = small_ ? Root<gpu::Team<32>, D>::size(states, piece_)
                                 : Root<gpu::Team<256>, D>::size(states, piece_);
-    root_place_ = Place::of<D>(m_.batch * 4 * chunks_, root, 0, small_ ? 1 : 8, processors_, limit);
+    root_place_ = Place::of<D>(m_.batch * 4 * chunks_, root, 0, processors_, limit);
     cut_place_ = Place::of<D>(m_.batch * 2 * inner_, cut_size(states), cut_bytes<D>(states),
-                              small_ ? 1 : 8, processors_, limit);
+                              processors_, limit);
     generator_place_ = Place::of<D>(m_.batch * 2 * m_.blocks, generator_size(states, rows_, width_),
-                                    0, 4, processors_, limit);
+                                    0, processors_, limit);
   }
 
   void take(gpu::Workspace& w) {
