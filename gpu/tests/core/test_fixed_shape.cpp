@@ -17,13 +17,18 @@
 #include "structmat/lowrank/apply.hpp"
 #include "structmat/lowrank/apply_vjp.hpp"
 #include "structmat/quasiseparable/apply.hpp"
+#include "structmat/quasiseparable/apply_vjp.hpp"
 #include "structmat/quasiseparable/block_on_device.hpp"
+#include "structmat/quasiseparable/compress.hpp"
 #include "structmat/quasiseparable/entry.hpp"
+#include "structmat/quasiseparable/from_dense.hpp"
 #include "structmat/quasiseparable/log_likelihood.hpp"
 #include "structmat/semiseparable/apply.hpp"
+#include "structmat/semiseparable/apply_vjp.hpp"
 #include "structmat/semiseparable/entry.hpp"
 #include "structmat/toeplitz/apply.hpp"
 #include "structmat/toeplitz/apply_vjp.hpp"
+#include "structmat/toeplitz/convolution.hpp"
 #include "structmat/toeplitz/from_state_space.hpp"
 #include "structmat/toeplitz/solve.hpp"
 #include "structmat/toeplitz/to_cauchy_like.hpp"
@@ -405,13 +410,26 @@ TEMPLATE_TEST_CASE("semiseparable and quasiseparable matrices", "[core_fixed_sha
                    transition::Scalar, transition::Diagonal, transition::Dense) {
   using K = TestType;
   using namespace quasiseparable;
-  const index_t n = !quick() ? 300 : K::rank == 4 ? 70 : 140;
+  const index_t n = quick() ? 70 : 300;
   const auto semiseparable = to_device(random_semiseparable<C, K>(n, 3, 2, 1));
   check_product("semiseparable/apply.hpp apply Semiseparable", semiseparable);
   check_entries("semiseparable/entry.hpp to_dense Semiseparable", semiseparable);
+  Semiseparable<C, K, space::cuda> semi_bar(n, 3, 2);
+  check_gradient(
+      "semiseparable/apply_vjp.hpp apply_vjp Semiseparable", semiseparable,
+      apply_vjp_workspace_bytes(semiseparable.view(), 2, 2),
+      [&] { return SemiseparableCotangent<C, K, space::cuda>(semi_bar); }, semi_bar.c, semi_bar.b,
+      semi_bar.a);
   auto host = random_quasiseparable<C, K>(n, {3, 3}, 2, 2);
   check_product("quasiseparable/apply.hpp apply Quasiseparable", to_device(host));
-  check_entries("quasiseparable/entry.hpp to_dense Quasiseparable", to_device(host));
+  const auto general = to_device(host);
+  check_entries("quasiseparable/entry.hpp to_dense Quasiseparable", general);
+  Quasiseparable<C, K, space::cuda> bar(n, {3, 3}, 2);
+  check_gradient(
+      "quasiseparable/apply_vjp.hpp apply_vjp Quasiseparable", general,
+      apply_vjp_workspace_bytes(general.view(), 2, 2),
+      [&] { return QuasiseparableCotangent<C, K, space::cuda>(bar); }, bar.p, bar.q, bar.a, bar.d,
+      bar.g, bar.h, bar.b);
   make_hermitian(host);
   for (C& d : host.d) d = 40 + std::real(d);
   const auto m = to_device(host);
@@ -444,6 +462,50 @@ TEMPLATE_TEST_CASE("semiseparable and quasiseparable matrices", "[core_fixed_sha
         log_likelihood(e, m.view(), y.view(), value.view(), status.view());
       },
       value);
+}
+
+TEST_CASE("block generators", "[core_fixed_shape]") {
+  using namespace quasiseparable;
+  const auto m = to_device(random_block_quasiseparable<C>(quick() ? 12 : 60, {3, 3}, 2, 3));
+  check_entries("quasiseparable/entry.hpp to_dense Quasiseparable, blocks", m);
+  auto smaller = block_zeros_on_device(m, Order{2, 2});
+  Array<TruncationReport, 1, space::cuda> reports({2});
+  check_fixed_shape(
+      "quasiseparable/compress.hpp compress Quasiseparable",
+      compress_workspace_bytes(m, Order{2, 2}),
+      [&](const exec::cuda& e) {
+        compress(e, m, CompressOptions::Form::balanced, smaller, reports.view());
+      },
+      smaller.lower.p, smaller.lower.q, smaller.lower.a, smaller.upper_transposed.p, reports);
+  Random random(10);
+  const index_t n = quick() ? 9 : 40;
+  const auto entries = to_device(random.array<C, 3>({2, n, n}));
+  const View<const C, 3, space::cuda> each = entries;
+  Quasiseparable<C, transition::Dense, space::cuda> result(n, {3, 2}, 2);
+  check_fixed_shape(
+      "quasiseparable/from_dense.hpp from_dense ", from_dense_workspace_bytes(each, {3, 2}),
+      [&](const exec::cuda& e) { from_dense(e, each, result, reports.view()); }, result.p, result.q,
+      result.a, result.d, result.g, result.h, result.b, reports);
+}
+
+TEST_CASE("convolutions", "[core_fixed_shape]") {
+  Random random(11);
+  const auto taps = [&] { return to_device(random.array<C, 3>({2, 3, 90})); };
+  const auto f = taps(), b = taps(), x = taps(), y_bar = taps();
+  const View<const C, 3, space::cuda> forward = f, backward = b, in = x, out_bar = y_bar;
+  Array<C, 3, space::cuda> y({2, 3, 90}), f_bar({2, 3, 90}), b_bar({2, 3, 90}), x_bar({2, 3, 90});
+  check_fixed_shape(
+      "toeplitz/convolution.hpp convolve ",
+      toeplitz::convolve_workspace_bytes(forward, backward, in),
+      [&](const exec::cuda& e) { toeplitz::convolve(e, forward, backward, in, y.view()); }, y);
+  check_fixed_shape(
+      "toeplitz/convolution.hpp convolve_vjp ",
+      toeplitz::convolve_vjp_workspace_bytes(forward, backward, in),
+      [&](const exec::cuda& e) {
+        toeplitz::convolve_vjp(e, forward, backward, in, out_bar, f_bar.view(), b_bar.view(),
+                               x_bar.view());
+      },
+      f_bar, b_bar, x_bar);
 }
 
 TEST_CASE("dense matrices", "[core_fixed_shape]") {
