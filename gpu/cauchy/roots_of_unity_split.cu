@@ -7,6 +7,7 @@
 //
 // A block takes 64 values of k1 of one column: the inner sum on tensor cores (SplitSums), into shared memory,
 // times w_L^(l2 k1), then transforms of length 128 = 8 x 16 in registers.
+#include <cstdlib>
 #include "cauchy/reciprocal.cuh"
 #include "cauchy/roots_of_unity.cuh"
 #include "core/reduce.cuh"
@@ -80,38 +81,46 @@ __device__ constexpr int reversed(int k) {
   return result;
 }
 
-/// zeta = (1 + u) / (1 - u) as an exponential.
-__device__ Exponential sequence(Complex<double> u) {
-  const double rate = 0.5 * log1p(4 * u.re / square(Complex<double>(1) - u));
-  return Exponential(rate, atan2(2 * u.im, 1 - square(u)));
+/// log |zeta|, zeta = (1 + u) / (1 - u).
+__device__ double rate(Complex<double> u) {
+  return 0.5 * log1p(4 * u.re / square(Complex<double>(1) - u));
 }
 
-/// Prepares this thread's pole of the group that begins with `first`; what is missing has weight 0.
+/// Prepares the group of poles that begins with `first`; what is missing has weight 0. A quarter of the threads
+/// each has rates, angles, powers and weights: double functions are slow, and others wait for them.
 __device__ void prepare(const RootSumsProblem<C>& m, index_t b, index_t column, index_t first,
                         Poles& poles) {
-  const int own = static_cast<int>(threadIdx.x);
-  if (own >= group) return;
-  if (own >= m.count - first) {
-    poles.sequence[own] = Exponential(-INFINITY, 0);
-    poles.power[own] = 0;
-    poles.weight[own] = 0;
-    return;
+  static_assert(threads == 4 * group);
+  const int own = static_cast<int>(threadIdx.x) % group,
+            quarter = static_cast<int>(threadIdx.x) / group;
+  const bool exists = own < m.count - first;
+  const Complex<double> u = exists ? m.half_step(b, first + own) : Complex<double>(-1);
+  const double inverse = 1 / square(Complex<double>(1) - u);
+  if (quarter == 0) {
+    poles.sequence[own].set_rate(exists ? rate(u) : double(-INFINITY));
+  } else if (quarter == 1) {
+    poles.sequence[own].set_angle(exists ? atan2(2 * u.im, 1 - square(u)) : 0);
+  } else if (quarter == 2) {
+    poles.power[own] = power(inverse * Complex<double>(1 - square(u), 2 * u.im), points);
+  } else {
+    // dt / (1 - u)
+    const C scale = narrowed<C>(double(m.dt(b)) * inverse * conjugate(Complex<double>(1) - u));
+    poles.weight[own] = exists ? scale * m.v(b, first + own, column) : C(0);
   }
-  const Complex<double> u = m.half_step(b, first + own);
-  const Complex<double> inverse_gap = reciprocal(Complex<double>(1) - u);
-  poles.sequence[own] = sequence(u);
-  poles.power[own] = power((Complex<double>(1) + u) * inverse_gap, points);
-  poles.weight[own] = narrowed<C>(double(m.dt(b)) * inverse_gap) * m.v(b, first + own, column);
 }
 
 /// The largest rate of all poles, in every thread, with the first group prepared.
 __device__ float largest_rate(const RootSumsProblem<C>& m, index_t b, Poles& poles) {
   const int own = static_cast<int>(threadIdx.x);
-  float rate = -Exponential::limit;
-  if (own < group && own < m.count) rate = fmax(rate, poles.sequence[own].rate());
-  for (index_t n = group + own; n < m.count; n += threads)
-    rate = fmax(rate, sequence(m.half_step(b, n)).rate());
-  return block_max(rate, poles.rates);
+  float largest = -Exponential::limit;
+  // The own one, or what is missing.
+  if (own < group) largest = fmax(largest, poles.sequence[own].rate());
+  for (index_t n = group + own; n < m.count; n += threads) {
+    Exponential other;
+    other.set_rate(rate(m.half_step(b, n)));
+    largest = fmax(largest, other.rate());
+  }
+  return block_max(largest, poles.rates);
 }
 
 /// Seeds of a chunk of a group: a thread has a pole and a sixteenth of its seeds.
@@ -240,6 +249,7 @@ __device__ void transform_rows(Transforms& t, index_t coarse, index_t existing, 
   }
 }
 
+template <bool by_step>
 __global__ void __launch_bounds__(threads, 2)
     split(const __grid_constant__ RootSumsProblem<C> m, index_t turns) {
   Memory& memory = *dynamic_shared<Memory>();
@@ -273,7 +283,7 @@ __global__ void __launch_bounds__(threads, 2)
       const int count = static_cast<int>(min(m.count - start, index_t{group}));
       if (start > 0) prepare(m, b, column, start, poles);
       __syncthreads();
-      add_chunks(
+      add_chunks<by_step>(
           sums, t.left, t.right, (count + pole_chunk - 1) / pole_chunk,
           [&](int chunk) { make_seeds(poles, chunk, scales, t.seeds); },
           [&](int chunk) {
@@ -297,7 +307,7 @@ void root_sums_split(const char* operation, int processors, cudaStream_t stream,
   const index_t work = m.batch * m.columns * ((m.length / points + rows - 1) / rows);
   // Neighbouring tiles share what is prepared of their poles, where there are enough of them.
   const index_t turns = work >= 8 * processors ? 2 : 1;
-  launch(operation, split,
+  launch(operation, std::getenv("STRUCTMAT_BY_STEP") ? split<true> : split<false>,
          Grid{persistent_blocks(work, turns, processors), threads, sizeof(Memory)}, stream, m,
          turns);
 }

@@ -35,6 +35,29 @@ __device__ T block_sum(T value, T* scratch) {
   return warp_sum(value);
 }
 
+/// Sums of N values (powers of two) over `Lanes` lanes that are Stride apart, scattered: lane l of them
+/// (its index is `lane`) gets in value[0], ... those of the indices from l N / Lanes on, and at least one.
+template <int Lanes, int Stride, int N, class T>
+__device__ void scatter_sums(unsigned mask, int lane, T (&value)[N]) {
+  int count = N;
+#pragma unroll
+  for (int offset = Lanes / 2; offset > 0; offset /= 2) {
+    const bool high = lane & offset;
+    if (count > 1) {
+      count /= 2;
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        if (i >= count) continue;
+        const T kept = high ? value[i + count] : value[i];
+        const T given = high ? value[i] : value[i + count];
+        value[i] = kept + shuffle_xor(mask, given, offset * Stride);
+      }
+    } else {
+      value[0] += shuffle_xor(mask, value[0], offset * Stride);
+    }
+  }
+}
+
 /// The largest value of a block of `Warps` warps, in every thread, none of them NaN. `scratch` is free again
 /// after the next barrier.
 template <class T, int Warps>

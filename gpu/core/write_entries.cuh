@@ -108,6 +108,12 @@ __global__ void __launch_bounds__(entries_threads)
   }
 }
 
+/// Does the column index change fastest in memory? The stride of a single column says nothing.
+template <class T>
+bool by_rows(const View<T, 3, space::cuda>& dense) {
+  return dense.extent(2) > 1 && std::abs(dense.stride(2)) <= std::abs(dense.stride(1));
+}
+
 /// What every to_dense refuses: another shape (ShapeError), a broadcast result (Unsupported).
 template <class T>
 void require_dense(const char* operation, const View<T, 3, space::cuda>& dense,
@@ -124,15 +130,13 @@ void write_entries(const char* operation, const exec::cuda& e, const Entry& entr
   require_dense(operation, dense, extents);
   const int processors = multiprocessors(operation);
   if (dense.empty()) return;
-  // The stride of a single column says nothing.
-  const bool by_rows =
-      dense.extent(2) > 1 && std::abs(dense.stride(2)) <= std::abs(dense.stride(1));
+  const bool rows_first = by_rows(dense);
   const auto tiles = [](index_t n, index_t width) { return (n + width - 1) / width; };
-  const index_t units = extents[0] * tiles(extents[by_rows ? 2 : 1], entries_fast) *
-                        tiles(extents[by_rows ? 1 : 2], entries_slow);
+  const index_t units = extents[0] * tiles(extents[rows_first ? 2 : 1], entries_fast) *
+                        tiles(extents[rows_first ? 1 : 2], entries_slow);
   launch(operation, write_entries_kernel<D, Entry>,
          Grid{persistent_blocks(units, 1, processors), entries_threads}, stream_of(e),
-         Entries<D, Entry>{entry, strided(dense), extents[0], extents[1], extents[2], by_rows});
+         Entries<D, Entry>{entry, strided(dense), extents[0], extents[1], extents[2], rows_first});
 }
 
 }  // namespace structmat::gpu

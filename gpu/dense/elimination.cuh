@@ -76,30 +76,94 @@ struct Elimination {
     unsigned size;
     int thread, slot;
   };
-  T *row, *column;  ///< grid_side * edge numbers each
   Candidate* of_warp;
+  int* pivots;  ///< of `steps` steps: thread + grid_threads * slot
+  T* lines;     ///< 4 * grid_side * edge numbers: rows and columns of pivots, taking turns
+
+  __device__ T* row(int step, int edge) const { return lines + step % 2 * 2 * grid_side * edge; }
+  __device__ T* column(int step, int edge) const { return row(step, edge) + grid_side * edge; }
 };
+
+/// Publishes the pivot's row, divided by the pivot, and its column, and leaves zeros in their place. Returns
+/// size_bits of the largest entry of the row that this thread has published, besides the pivot.
+template <class T, int Edge>
+__device__ unsigned take_pivot(GridMatrix<T, Edge>& w, int pivot, T* row, T* column) {
+  const int thread = static_cast<int>(threadIdx.x), edge = w.edge();
+  const int y = thread / grid_side, x = thread % grid_side;
+  const int pivot_thread = pivot % grid_threads, slot = pivot / grid_threads, pivot_a = slot / edge,
+            pivot_b = slot % edge;
+  unsigned largest = 0;
+  // The pivot's warp knows the pivot and its row. The pivot itself is taken with its row: neither row nor
+  // column changes again.
+  if (thread / 32 == pivot_thread / 32) {
+#pragma unroll
+    for (int a = 0; a < edge; ++a) {
+      if (a != pivot_a) continue;
+      T own{};
+#pragma unroll
+      for (int b = 0; b < edge; ++b) {
+        if (b == pivot_b) own = w(a, b);
+      }
+      const T inverse = reciprocal(shuffle(0xffffffffu, own, pivot_thread % 32));
+      if (y == pivot_thread / grid_side) {
+#pragma unroll
+        for (int b = 0; b < edge; ++b) {
+          const T factor = thread == pivot_thread && b == pivot_b ? T(0) : w(a, b) * inverse;
+          row[x + grid_side * b] = factor;
+          largest = max(largest, size_bits(factor));
+          w(a, b) = T(0);
+        }
+      }
+    }
+  }
+  if (x == pivot_thread % grid_side) {
+#pragma unroll
+    for (int b = 0; b < edge; ++b) {
+      if (b != pivot_b) continue;
+#pragma unroll
+      for (int a = 0; a < edge; ++a) {
+        column[y + grid_side * a] = w(a, b);
+        w(a, b) = T(0);
+      }
+    }
+  }
+  return largest;
+}
+
+/// w := w - column row.
+template <class T, int Edge>
+__device__ void subtract_product(GridMatrix<T, Edge>& w, const T* row, const T* column) {
+  const int y = static_cast<int>(threadIdx.x) / grid_side,
+            x = static_cast<int>(threadIdx.x) % grid_side;
+#pragma unroll
+  for (int a = 0; a < w.edge(); ++a) {
+    const T factor = -column[y + grid_side * a];
+#pragma unroll
+    for (int b = 0; b < w.edge(); ++b) {
+      w(a, b) = multiply_add(factor, row[x + grid_side * b], w(a, b));
+    }
+  }
+}
 
 /// w := w - L U, with rank(L U) <= steps, for any matrix whose entries are finite: after every step a row
 /// and a column more are zero. Stops where all entries are so small that their inverses are not safe: they
 /// are expected at a scale about 1. L U and w sum up to the matrix but for rounding: an entry's error is at
-/// most steps * eps * the largest pivot, and the norm of the error near eps ||matrix||_F.
+/// most steps * eps * the largest pivot, and the norm of the error near eps ||matrix||_F. Returns the number
+/// of steps. A barrier between two calls is the caller's.
 template <class T, int Edge>
-__device__ void block_eliminate(GridMatrix<T, Edge>& w, int steps, const Elimination<T>& shared) {
+__device__ int block_eliminate(GridMatrix<T, Edge>& w, int steps, const Elimination<T>& shared) {
   using R = real_of_t<T>;
   constexpr unsigned everybody = 0xffffffffu;
   const unsigned tiny =
       size_bits(std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon());
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
-  const int y = thread / grid_side, x = thread % grid_side, edge = w.edge();
+  const int edge = w.edge();
   for (int step = 0; step < steps; ++step) {
     Largest<Edge> largest;
 #pragma unroll
     for (int a = 0; a < edge; ++a) {
 #pragma unroll
-      for (int b = 0; b < edge; ++b) {
-        largest.consider(size_bits(w(a, b)), a * edge + b);
-      }
+      for (int b = 0; b < edge; ++b) largest.consider(size_bits(w(a, b)), a * edge + b);
     }
     const unsigned of_warp = __reduce_max_sync(everybody, largest.size());
     const unsigned winners = __ballot_sync(everybody, largest.size() == of_warp);
@@ -110,54 +174,33 @@ __device__ void block_eliminate(GridMatrix<T, Edge>& w, int steps, const Elimina
     const auto candidate = shared.of_warp[lane % (grid_threads / 32)];
     const unsigned size = __reduce_max_sync(everybody, candidate.size);
     const unsigned found = __ballot_sync(everybody, candidate.size == size);
-    const int from = __ffs(static_cast<int>(found)) - 1;
-    const int pivot_thread = __shfl_sync(everybody, candidate.thread, from),
-              slot = __shfl_sync(everybody, candidate.slot, from);
-    if (size <= tiny) break;
-    const int pivot_a = slot / edge, pivot_b = slot % edge;
-    // The pivot's warp knows the pivot and its row. What is taken from w leaves a zero, and the pivot
-    // itself is taken with its row: neither row nor column changes again.
-    if (warp == pivot_thread / 32) {
-#pragma unroll
-      for (int a = 0; a < edge; ++a) {
-        if (a != pivot_a) continue;
-        T own{};
-#pragma unroll
-        for (int b = 0; b < edge; ++b) {
-          if (b == pivot_b) own = w(a, b);
-        }
-        const T inverse = reciprocal(shuffle(everybody, own, pivot_thread % 32));
-        if (y == pivot_thread / grid_side) {
-#pragma unroll
-          for (int b = 0; b < edge; ++b) {
-            shared.row[x + grid_side * b] = w(a, b) * inverse;
-            w(a, b) = T(0);
-          }
-          if (thread == pivot_thread) shared.row[x + grid_side * pivot_b] = T(0);
-        }
-      }
-    }
-    if (x == pivot_thread % grid_side) {
-#pragma unroll
-      for (int b = 0; b < edge; ++b) {
-        if (b != pivot_b) continue;
-#pragma unroll
-        for (int a = 0; a < edge; ++a) {
-          shared.column[y + grid_side * a] = w(a, b);
-          w(a, b) = T(0);
-        }
-      }
-    }
+    const int pivot = __shfl_sync(everybody, candidate.thread + grid_threads * candidate.slot,
+                                  __ffs(static_cast<int>(found)) - 1);
+    if (size <= tiny) return step;
+    if (thread == 0) shared.pivots[step] = pivot;
+    T *const row = shared.row(step, edge), *const column = shared.column(step, edge);
+    take_pivot(w, pivot, row, column);
     __syncthreads();
-#pragma unroll
-    for (int a = 0; a < edge; ++a) {
-      const T factor = -shared.column[y + grid_side * a];
-#pragma unroll
-      for (int b = 0; b < edge; ++b) {
-        w(a, b) = multiply_add(factor, shared.row[x + grid_side * b], w(a, b));
-      }
-    }
+    subtract_product(w, row, column);
   }
+  return steps;
+}
+
+/// The same with the pivots of an earlier call, which a neighbour of this matrix had: no search, and one
+/// barrier a step. False where an entry of U exceeds 4 in size or is not a number, so that rounding might
+/// grow: w is then of no use.
+template <class T, int Edge>
+__device__ bool block_eliminate_again(GridMatrix<T, Edge>& w, int steps,
+                                      const Elimination<T>& shared) {
+  const unsigned most = size_bits(real_of_t<T>(4));
+  unsigned largest = 0;
+  for (int step = 0; step < steps; ++step) {
+    T *const row = shared.row(step, w.edge()), *const column = shared.column(step, w.edge());
+    largest = max(largest, take_pivot(w, shared.pivots[step], row, column));
+    __syncthreads();
+    subtract_product(w, row, column);
+  }
+  return __syncthreads_or(static_cast<int>(largest > most)) == 0;
 }
 
 }  // namespace structmat::gpu

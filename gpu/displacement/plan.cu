@@ -1,6 +1,7 @@
 #include "structmat/displacement/plan.hpp"
 
 #include "core/instantiate.hpp"
+#include "core/write_entries.cuh"
 #include "displacement/core.cuh"
 #include "displacement/reduction.hpp"
 
@@ -264,9 +265,7 @@ index_t to_dense_workspace_bytes(const Plan<T, space::cuda>& m) {
 template <Scalar T>
 void to_dense(const exec::cuda& e, const Plan<T, space::cuda>& m, View<T, 3, space::cuda> dense) {
   constexpr auto operation = "displacement::to_dense";
-  structmat::detail::require_extents<T, 3, space::cuda>(operation, dense,
-                                                        {m.batch(), m.rows(), m.cols()});
-  gpu::require_writable(operation, dense, "the result");
+  gpu::require_dense(operation, dense, {m.batch(), m.rows(), m.cols()});
   gpu::require_apart(operation, e.workspace, dense, "the result");
   if (dense.empty()) return;
   const index_t bytes = dense_bytes(operation, m.state());

@@ -1,5 +1,6 @@
 // Toeplitz-like matrices: X = sum_j Z_e(g'_j) R Z_f(J h_j), where both factors are Toeplitz matrices.
 #include "core/instantiate.hpp"
+#include "core/write_entries.cuh"
 #include "displacement/core.cuh"
 #include "displacement/reduction.hpp"
 #include "displacement/term_sum.cuh"
@@ -174,7 +175,7 @@ class ToeplitzLike final : public DeviceCore<T> {
     const int processors = gpu::multiprocessors(operation);
     const auto w = gpu::cut(operation, e.workspace, dense_layout(operation));
     const exec::cuda inner = within(e, w.product, w.product_bytes);
-    const bool by_rows = std::abs(dense.stride(2)) <= std::abs(dense.stride(1));
+    const bool by_rows = gpu::by_rows(dense);
     const index_t lines = by_rows ? rows_ : cols_, width = by_rows ? cols_ : rows_;
     const index_t bands = bands_of(lines), origin = lines - 1;
     const index_t longer = unit_numbers();

@@ -2,6 +2,7 @@
 // nodes: those of modulus at most 1, and those beyond, whose reciprocals meet the coefficients in the
 // opposite order. Rows are kept in the order of the sets.
 #include "core/instantiate.hpp"
+#include "core/write_entries.cuh"
 #include "displacement/core.cuh"
 #include "displacement/reduction.hpp"
 #include "displacement/term_sum.cuh"
@@ -329,7 +330,7 @@ class VandermondeLike final : public DeviceCore<T> {
                           gpu::device_pointer(chunks),
                           cols_,
                           kernel_corner(),
-                          std::abs(dense.stride(2)) <= std::abs(dense.stride(1))};
+                          gpu::by_rows(dense)};
     const index_t work = rows_ * chunks_of(cols_);
     gpu::launch(operation, sum_chunks<D>, grid(operation, work), stream, p);
     gpu::launch(operation, begin_chunks<D>, grid(operation, rows_), stream, p);

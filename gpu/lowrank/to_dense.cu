@@ -1,22 +1,10 @@
 // Matrices of low rank as dense ones: the product of their factors.
 #include "core/instantiate.hpp"
 #include "core/write_entries.cuh"
+#include "dense/product.cuh"
 #include "structmat/lowrank/low_rank.hpp"
 
 namespace structmat {
-
-namespace {
-
-template <class T>
-struct Products {
-  gpu::Strided<const T, 3> u, v;
-  index_t order;
-  __device__ void operator()(index_t b, gpu::Patch<T>& patch) const {
-    patch.fill_products(u, v, b, order);
-  }
-};
-
-}  // namespace
 
 template <Scalar T>
 void to_dense(const exec::cuda& e, const LowRankView<T, space::cuda>& matrix,
@@ -24,8 +12,11 @@ void to_dense(const exec::cuda& e, const LowRankView<T, space::cuda>& matrix,
   using D = gpu::device_scalar_t<T>;
   constexpr auto operation = "lowrank::to_dense";
   const auto m = lowrank::checked(matrix, operation);
-  gpu::write_entries<T>(operation, e, Products<D>{gpu::strided(m.u), gpu::strided(m.v), m.order()},
-                        dense, {m.batch(), m.rows(), m.cols()});
+  gpu::require_dense(operation, dense, {m.batch(), m.rows(), m.cols()});
+  const int processors = gpu::multiprocessors(operation);
+  gpu::multiply<D>(operation, {m.rows(), m.cols(), m.order(), m.batch()}, gpu::factor(m.u),
+                   gpu::factor(m.v).transposed(), gpu::target(dense), processors,
+                   gpu::stream_of(e));
 }
 
 #define STRUCTMAT_INSTANTIATE(T)                                                                 \

@@ -21,7 +21,7 @@ template <class T>
 using Matrix = Quasiseparable<T, transition::Block, space::cuda>;
 
 /// Steps of a chunk: few, as each is passed twice, and enough that the scan has little to do.
-constexpr index_t chunk = 16;
+constexpr index_t chunk = 12;
 /// Columns of vectors that a reflection takes.
 constexpr index_t most_states = 256;
 
@@ -40,13 +40,16 @@ struct Place {
   index_t size, bytes;
   bool shared;
 
+  /// warps: of a block; where it has one, more of them are wanted.
   template <class D>
-  static Place of(index_t units, index_t size, index_t bytes, int processors, index_t limit) {
+  static Place of(index_t units, index_t size, index_t bytes, int warps, int processors,
+                  index_t limit) {
     const index_t all = bytes + size * static_cast<index_t>(sizeof(D));
     const bool shared = all <= limit;
     // Outside, few blocks at a time: each has memory of its own.
     const index_t most = shared ? units : std::min<index_t>(units, 4 * processors);
-    return {gpu::persistent_blocks(most, 1, processors), size, shared ? all : bytes, shared};
+    return {gpu::persistent_blocks(most, 1, warps == 1 ? 2 * processors : processors), size,
+            shared ? all : bytes, shared};
   }
   template <class D>
   D* take(gpu::Workspace& w) const {
@@ -89,11 +92,11 @@ class Compression {
     piece_ = std::max<index_t>(std::min(piece_, most_states + 1 - states), 1);
     const index_t root = small_ ? Root<gpu::Team<32>, D>::size(states, piece_)
                                 : Root<gpu::Team<256>, D>::size(states, piece_);
-    root_place_ = Place::of<D>(m_.batch * 4 * chunks_, root, 0, processors_, limit);
+    root_place_ = Place::of<D>(m_.batch * 4 * chunks_, root, 0, small_ ? 1 : 8, processors_, limit);
     cut_place_ = Place::of<D>(m_.batch * 2 * inner_, cut_size(states), cut_bytes<D>(states),
-                              processors_, limit);
+                              small_ ? 1 : 8, processors_, limit);
     generator_place_ = Place::of<D>(m_.batch * 2 * m_.blocks, generator_size(states, rows_, width_),
-                                    0, processors_, limit);
+                                    0, 4, processors_, limit);
   }
 
   void take(gpu::Workspace& w) {
@@ -169,9 +172,10 @@ class Compression {
   void enqueue_generators(cudaStream_t stream, const Matrix<T>& m, bool balanced,
                           Matrix<T>& result) {
     if (!m.diagonal.all.empty()) {
-      gpu::check(cudaMemcpyAsync(result.diagonal.all.data(), m.diagonal.all.data(),
-                                 m.diagonal.all.size() * sizeof(T), cudaMemcpyDeviceToDevice, stream),
-                 operation);
+      gpu::check(
+          cudaMemcpyAsync(result.diagonal.all.data(), m.diagonal.all.data(),
+                          m.diagonal.all.size() * sizeof(T), cudaMemcpyDeviceToDevice, stream),
+          operation);
     }
     if (inner_ == 0 || result.order() == Order{}) return;
     NewGenerators<D> p{m_,
@@ -184,7 +188,7 @@ class Compression {
                        generator_scratch_,
                        generator_place_.size};
     const unsigned threads =
-        static_cast<unsigned>(std::clamp<index_t>(width_ * 32, 64, generator_threads));
+        static_cast<unsigned>(std::clamp<index_t>(width_ * 16 / 32 * 32, 64, generator_threads));
     gpu::launch(operation, new_generators_kernel<D>, generator_place_.grid(threads), stream, p);
   }
 

@@ -121,7 +121,8 @@ __host__ __device__ constexpr index_t cut_bytes(index_t states) {
 }
 
 template <int Lanes, class D>
-__global__ void __launch_bounds__(cut_threads) cut_kernel(const __grid_constant__ Cut<D> p) {
+__global__ void __launch_bounds__(Lanes == 4 ? 32 : cut_threads, Lanes == 4 ? 24 : 1)
+    cut_kernel(const __grid_constant__ Cut<D> p) {
   using R = gpu::real_of_t<D>;
   __shared__ R scratch[32];
   __shared__ int kept_here;

@@ -99,6 +99,57 @@ __device__ D scaled(D a, int exponent) {
   }
 }
 
+/// A := its R factor, as gpu::triangularise: one warp, up to 32 columns, each with lanes of its own. A
+/// column is met by all others at once, in one pass over rows for their products and one to subtract.
+template <class D>
+__device__ void triangularise_by_lanes(const gpu::Tile<D>& a, int rows, int columns,
+                                       int tail_begin) {
+  using R = gpu::real_of_t<D>;
+  constexpr R tiny = sizeof(R) == 8 ? R(2.3e-305) : R(1.2e-35);
+  int places = 1;
+  while (places < columns) places *= 2;
+  const int lane = static_cast<int>(threadIdx.x) % 32, own = lane % places, part = lane / places,
+            parts = 32 / places;
+  const int c = min(own, columns - 1);
+  D* const x = a.data + c * a.step;
+  for (int j = 0; j < columns; ++j) {
+    const int below = max(tail_begin, j + 1);
+    const D* const v = a.data + j * a.step;
+    __syncwarp();
+    const D head = v[j], own_head = x[j];
+    D dot = D(0);
+    R squares = 0;
+    for (int i = below + part; i < rows; i += parts) {
+      const D entry = v[i];
+      dot = gpu::multiply_add(gpu::conjugate(entry), x[i], dot);
+      squares += gpu::square(entry);
+    }
+    for (int offset = 16; offset >= places; offset /= 2) {
+      dot += gpu::shuffle_xor(0xffffffffu, dot, offset);
+      squares += gpu::shuffle_xor(0xffffffffu, squares, offset);
+    }
+    const R head_squares = gpu::square(head), norm = sqrt(squares + head_squares),
+            size = sqrt(head_squares), half = norm * (norm + size);
+    // The same in all lanes. Nothing to reflect, or so little beside 1 that its square underflows.
+    const bool needed = squares > 0 && half > tiny;
+    D turned = D(norm);
+    if (size > 0) turned = head * (norm / size);
+    const D v_head = head + turned,
+            share = (dot + gpu::conjugate(v_head) * own_head) * (R(-1) / half);
+    __syncwarp();
+    if (needed && own > j && own < columns) {
+      for (int i = below + part; i < rows; i += parts) x[i] = gpu::multiply_add(share, v[i], x[i]);
+      if (part == 0) x[j] = gpu::multiply_add(share, v_head, own_head);
+    }
+    __syncwarp();
+    if (own == j) {
+      for (int i = below + part; i < rows; i += parts) x[i] = D(0);
+      if (part == 0 && needed) x[j] = -turned;
+    }
+  }
+  __syncwarp();
+}
+
 /// Exponents of numbers in between are left as they are.
 template <class R>
 inline constexpr int near_one = sizeof(R) == 8 ? 64 : 16;
@@ -168,8 +219,12 @@ class Root {
         for_entries([&](int i, int j) { most_top = larger(most_top, tile_(i, j)); });
       }
       finite &= bring_together(most_top, top_exponent, most, step.c_exponent, count);
-      gpu::triangularise<Team>(tile_, states_ + count, states_, first == 0 ? 0 : states_,
-                               diagonal_);
+      const int tail = first == 0 ? 0 : states_;
+      if constexpr (Team::warps == 1) {
+        triangularise_by_lanes(tile_, states_ + count, states_, tail);
+      } else {
+        gpu::triangularise<Team>(tile_, states_ + count, states_, tail, diagonal_);
+      }
       top_exponent = exponent_;
     }
     for_entries([&](int i, int j) { root_(i, j) = tile_(i, j); });
@@ -274,7 +329,7 @@ __device__ Root<Team, D> root_of_block(const RootProblem<D>& p) {
 
 /// Elements of all chunks but the last.
 template <int Threads, class D>
-__global__ void __launch_bounds__(Threads)
+__global__ void __launch_bounds__(Threads, Threads == 32 ? 20 : 1)
     summarise_chunks(const __grid_constant__ RootProblem<D> p) {
   using Team = gpu::Team<Threads>;
   auto root = root_of_block<Team>(p);
@@ -305,8 +360,9 @@ struct RootScan {
   index_t distance;
 };
 template <int Threads, class D>
-__global__ void __launch_bounds__(Threads) scan_chunks(const __grid_constant__ RootProblem<D> p,
-                                                       const __grid_constant__ RootScan<D> scan) {
+__global__ void __launch_bounds__(Threads, Threads == 32 ? 20 : 1)
+    scan_chunks(const __grid_constant__ RootProblem<D> p,
+                const __grid_constant__ RootScan<D> scan) {
   using Team = gpu::Team<Threads>;
   auto root = root_of_block<Team>(p);
   const int s = p.m.states;
@@ -334,7 +390,8 @@ __global__ void __launch_bounds__(Threads) scan_chunks(const __grid_constant__ R
 
 /// All roots, from those in front of the chunks: p.elements are scanned.
 template <int Threads, class D>
-__global__ void __launch_bounds__(Threads) sweep_chunks(const __grid_constant__ RootProblem<D> p) {
+__global__ void __launch_bounds__(Threads, Threads == 32 ? 20 : 1)
+    sweep_chunks(const __grid_constant__ RootProblem<D> p) {
   using Team = gpu::Team<Threads>;
   auto root = root_of_block<Team>(p);
   const index_t square = index_t{p.m.states} * p.m.states;

@@ -57,8 +57,8 @@ void enqueue(const char* operation, const exec::cuda& e, const Reverse<T>& r, in
   summarise(operation, problem.forward, processors, stream);
   summarise(operation, problem.adjoint, processors, stream);
   const Grid grid{
-      persistent_blocks(r.units() * problem.forward.chunks.count(), dense_warps, processors),
-      dense_threads};
+      persistent_blocks(r.units() * problem.forward.chunks.count(), dense_vjp_warps, processors),
+      dense_vjp_threads};
   if (r.forward.columns <= 4) {
     launch(operation, pull_back_dense<1, T, R>, grid, stream, problem);
   } else {

@@ -40,10 +40,13 @@ void apply_vjp(const char* operation, const exec::cuda& e, const Reverse<T>& r) 
   with_lanes(r.forward, [&](auto layout) {
     using Summary = decltype(layout);
     using L = Layout<Summary::States, Summary::Columns, Summary::SummaryRows, lane_vjp_rows<T>>;
-    launch(operation, pull_back_lanes<L, T>,
-           Grid{persistent_blocks(problem.work(), lanes_threads / L::group, processors),
-                lanes_threads, static_cast<std::size_t>(lanes_vjp_shared_bytes<L>(problem))},
-           stream, problem);
+    const Grid grid{persistent_blocks(problem.work(), lanes_threads / L::group, processors),
+                    lanes_threads, static_cast<std::size_t>(lanes_vjp_shared_bytes<L>(problem))};
+    if (r.bar.shared_transition) {
+      launch(operation, pull_back_lanes<true, L, T>, grid, stream, problem);
+    } else {
+      launch(operation, pull_back_lanes<false, L, T>, grid, stream, problem);
+    }
   });
 }
 

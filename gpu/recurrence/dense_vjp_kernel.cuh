@@ -30,8 +30,10 @@ template <bool Paired, int H, class T, int R>
 __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b, index_t range,
                                 index_t first_column, double* kept) {
   constexpr int Rows = dense_rows, P = parts<T>;
-  // Numbers that are added to are loaded before the recurrence begins, if registers hold them.
-  constexpr bool ahead = P * R == 1;
+  // Rows whose generators registers hold beside the states; the others are loaded again from the cache on
+  // the way back. What is added to is loaded before the recurrence begins where all of them fit.
+  constexpr int Held = P * R == 1 ? Rows : P * R == 2 ? 2 : 1;
+  constexpr bool ahead = Held == Rows;
   const Triangles<T>& m = r.forward.m;
   const Triangle<T>& triangle = m.part[side];
   const int lane = static_cast<int>(threadIdx.x) % 32, q = lane % 4;
@@ -75,9 +77,9 @@ __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b
     mu = carried;
   }
   DenseTargets<T, R> targets(r.bar.part[side], triangle.states, b, t);
-  for (;; t -= Rows, at -= r.kept_step(), cursor.move(-2 * Rows), targets.move(-Rows)) {
-    DenseRows<T, R, Rows> rows;
-    rows.template load<true, Paired>(cursor, t, end, m.conjugate);
+  for (;; t -= Rows, at -= r.kept_step(), cursor.move(-Rows), targets.move(-Rows)) {
+    DenseRows<T, R, Held> rows;
+    if constexpr (ahead) rows.template load<true, Paired>(cursor, t, end, m.conjugate);
     const auto use = [&](int u) { return RowUse(m.n, t + u, triangle.inclusive, t + u < end); };
     T y[Rows];
 #pragma unroll
@@ -101,47 +103,64 @@ __device__ void pull_back_chunk(const DenseReverse<T, R>& r, int side, index_t b
     if (counted) state[0] = load_column<P, R>(at);
 #pragma unroll
     for (int u = 0; u < Rows; ++u) {
-      state[u + 1] = rows.entering(u);
-      advance(rows.transition(u), state[u], state[u + 1]);
+      if constexpr (!ahead) {
+        if (u % Held == 0) rows.template load<false, Paired>(cursor, t + u, end, m.conjugate);
+      }
+      state[u + 1] = rows.entering(u % Held);
+      advance(rows.transition(u % Held), state[u], state[u + 1]);
     }
     double x_sum[P][Rows] = {};
 #pragma unroll
     for (int u = Rows - 1; u >= 0; --u) {
+      const int v = u % Held;
       targets.move(-1);
-      if constexpr (!ahead) targets.template load<Paired>(old[u], use(u));
+      if constexpr (!ahead) {
+        targets.template load<Paired>(old[u], use(u));
+        if (v == Held - 1) {
+          cursor.move(-Held);
+          rows.template load<true, Paired>(cursor, t + u - v, end, m.conjugate);
+          cursor.move(-Held);
+        }
+      }
       const bool inclusive = triangle.inclusive, there = t + u < end;
-      const Columns<P, R> seen = times(rows.out[u], y[u]);
+      const Columns<P, R> seen = times(rows.out[v], y[u]);
       if (inclusive) add(mu, seen);
       double sum[P];
-      inner_product(rows.in[u], mu, sum);
+      inner_product(rows.in[v], mu, sum);
 #pragma unroll
       for (int p = 0; p < P; ++p) x_sum[p][u] = sum[p];
       const DenseSums<P, R, H> sums(operand<H>(mu, count), operand<H>(state[u], count),
                                     operand<H>(select(inclusive, state[u + 1], state[u]), count),
-                                    rows.x[u], y[u]);
+                                    rows.x[v], y[u]);
       targets.template add<Paired>(old[u], use(u), sums);
       // Selected: transition n-1 is never read.
       Columns<P, R> next;
-      advance(transposed(rows.a[u], use(u).fed), mu, next);
+      advance(transposed(rows.a[v], use(u).fed), mu, next);
       if (!inclusive) add(next, seen);
       mu = select(there, next, mu);
     }
+    if constexpr (ahead) cursor.move(-Rows);
     const T x_bar = scattered_sum<T>(x_sum);
     if (writes) r.bar.x(b, row, column) = old_x + conjugate_if(adjoint.conjugate, x_bar);
     if (t == begin) break;
   }
 }
 
+/// Small blocks: units are few for each warp, and all blocks together end the sooner the finer they are.
+/// Warps wait for memory: one with a few registers in local memory beats none.
+constexpr int dense_vjp_warps = 2;
+constexpr unsigned dense_vjp_threads = 32 * dense_vjp_warps;
+
 /// A warp has the rows of a chunk: both triangles, all right-hand sides, and all entries of the batch
 /// that add to the same numbers, one after the other.
 template <int H, class T, int R>
-__global__ void __launch_bounds__(dense_threads, 1)
+__global__ void __launch_bounds__(dense_vjp_threads, parts<T>* R == 1 ? 5 : 4)
     pull_back_dense(const __grid_constant__ DenseReverse<T, R> r) {
   const Triangles<T>& m = r.forward.m;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const index_t chunks = r.forward.chunks.count(), work = m.batch / r.bar.together * chunks;
-  const index_t step = gridDim.x * index_t{dense_warps};
-  for (index_t at = blockIdx.x * index_t{dense_warps} + warp; at < work; at += step) {
+  const index_t step = gridDim.x * index_t{dense_vjp_warps};
+  for (index_t at = blockIdx.x * index_t{dense_vjp_warps} + warp; at < work; at += step) {
     const index_t unit = at / chunks, range = at - unit * chunks;
     double* const kept = r.kept + at * r.kept_batches() * r.kept_step();
     for (index_t b = unit * r.bar.together; b < (unit + 1) * r.bar.together; ++b) {

@@ -49,16 +49,22 @@ class Exponential {
 
   Exponential() = default;
   __device__ explicit Exponential(Complex<float> a) : Exponential(double(a.re), double(a.im)) {}
-  /// a = rate + i angle.
+  /// a = rate + i angle. A phase that is no number makes terms none.
   __device__ Exponential(double rate, double angle) {
+    set_rate(isfinite(angle) ? rate : double(NAN));
+    set_angle(angle);
+  }
+  /// The two parts, for two threads.
+  __device__ void set_rate(double rate) {
     constexpr double log2_e = 1.4426950408889634;
-    // Beyond the range of float at l = 1 already. A phase that is no number makes terms none.
     rate *= log2_e;
+    // Beyond the range of float at l = 1 already. Comparisons, not fmin: NaN stays.
     rate_ = rate < -limit ? -limit : rate > limit ? limit : rate;
-    if (!isfinite(angle)) rate_ = NAN;
-    turns_ = isfinite(angle) ? fraction_of_turns(angle) : 0;
     high_ = static_cast<float>(rate_);
     low_ = static_cast<float>(rate_ - double(high_));
+  }
+  __device__ void set_angle(double angle) {
+    turns_ = isfinite(angle) ? fraction_of_turns(angle) : 0;
   }
 
   static constexpr double limit = 200;
@@ -68,7 +74,6 @@ class Exponential {
   __device__ Start start(index_t l) const {
     if (l == 0) return {no_phase, 0, 0};
     const double exponent = static_cast<double>(l) * rate_;
-    // Comparisons, not fmin: NaN stays.
     constexpr double bound = 4096;
     const double bounded = exponent < -bound ? -bound : exponent > bound ? bound : exponent;
     const double whole = isnan(bounded) ? 0 : rint(bounded);

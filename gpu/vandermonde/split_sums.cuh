@@ -1,7 +1,7 @@
 /// \file
 /// Sums over poles of products of two complex tables on tensor cores, with each number in two parts of
 /// half precision: (high + low)(high' + low') without low low', which is below 2^-22 of the product. The
-/// products of eight poles are summed on tensor cores, which truncate; the sum over poles is rounded.
+/// products of 16 poles are summed on tensor cores, which truncate; the sum over poles is rounded.
 ///
 /// Numbers of half precision have 11 bits and a small range. Rows of the left table are scaled by powers of
 /// two, for each chunk of poles apart; the numbers of the right one are scaled by their maker. What is below
@@ -59,7 +59,7 @@ class SplitSums {
     static constexpr int row_pairs = rows / 2;
     static __device__ int row(int row_pair) { return row_pair / 8 * 16 + row_pair % 8; }
 
-    /// Two poles of two rows. Four neighbouring lanes make those of a step, for one pair of rows, together.
+    /// Two poles of two rows. Eight neighbouring lanes make those of a chunk, for one pair of rows, together.
     class Entry {
      public:
       Entry() = default;
@@ -78,8 +78,9 @@ class SplitSums {
         // NaN is not the larger one.
         float largest =
             fmax(fmax(fabs(a[0].re), fabs(a[0].im)), fmax(fabs(a[1].re), fabs(a[1].im)));
-        largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, 1));
-        largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
+#pragma unroll
+        for (int lane = 1; lane < pole_steps * pairs; lane *= 2)
+          largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, lane));
         // To [2^14, 2^15), but not from below 2^-96.
         constexpr int bias = 127, target = 14, least = bias - 96;
         const int exponent = max(__float_as_int(largest) >> 23, least);
@@ -92,17 +93,73 @@ class SplitSums {
     __device__ void put(int step, int row_pair, int pair, const Entry& entry) {
       high_[step][row_pair][pair] = entry.high_;
       low_[step][row_pair][pair] = entry.low_;
-      if (pair == 0) scale_[step][row_pair] = entry.scale_;
+      if (step + pair == 0) scale_[row_pair] = entry.scale_;
     }
 
    private:
     friend class SplitSums;
-    uint4 high_[pole_steps][row_pairs][pairs], low_[pole_steps][row_pairs][pairs];
-    float2 scale_[pole_steps][row_pairs];
+
+    // Steps are half a line of banks apart.
+    uint4 high_[pole_steps][row_pairs + 1][pairs], low_[pole_steps][row_pairs + 1][pairs];
+    float2 scale_[row_pairs];
   };
 
   /// Adds the products of a chunk of poles.
   __device__ void add(const Left& a, const Right& b) {
+    // 32 partial sums at a time: real parts of two fragments of rows, or both parts of one.
+    constexpr int at_once = 2 / parts;
+#pragma unroll
+    for (int first = 0; first < row_fragments; first += at_once) {
+      float product[2][column_fragments][4] = {};
+      const int row_pair = warp() % warp_rows * 8 * row_fragments + 8 * first + g();
+#pragma unroll
+      for (int step = 0; step < pole_steps; ++step) {
+        uint4 high[2], low[2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          if (parts == 1 || i == 0) {
+            high[i] = a.high_[step][row_pair + 8 * i][t()];
+            low[i] = a.low_[step][row_pair + 8 * i][t()];
+          } else {
+            high[i] = turned(high[0]);
+            low[i] = turned(low[0]);
+          }
+        }
+#pragma unroll
+        for (int j = 0; j < column_fragments; j += 2) {
+          const PolePair right[2] = {b.at[step][operand_column(j)][t()],
+                                     b.at[step][operand_column(j + 1)][t()]};
+          // Four sums in turn, so that none waits for its own last product.
+          const auto add_products = [&](const uint4(&left)[2], unsigned(PolePair::*part)[2]) {
+#pragma unroll
+            for (int k = 0; k < 2; ++k) {
+              const auto& own = right[k].*part;
+#pragma unroll
+              for (int i = 0; i < 2; ++i)
+                multiply_add(product[i][j + k], left[i], {own[0], own[1]}, product[i][j + k]);
+            }
+          };
+          add_products(high, &PolePair::low);
+          add_products(low, &PolePair::high);
+          add_products(high, &PolePair::high);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const float2 scale = a.scale_[row_pair + (parts == 1 ? 8 * i : 0)];
+#pragma unroll
+        for (int j = 0; j < column_fragments; ++j) {
+#pragma unroll
+          for (int v = 0; v < 4; ++v) {
+            float& sum = parts == 1 ? sum_[0][first + i][j][v] : sum_[i][first][j][v];
+            sum = fma(product[i][j][v], v < 2 ? scale.x : scale.y, sum);
+          }
+        }
+      }
+    }
+  }
+
+  __device__ void add_by_step(const Left& a, const Right& b) {
 #pragma unroll 1
     for (int step = 0; step < pole_steps; ++step) {
       PolePair right[column_fragments];
@@ -111,21 +168,22 @@ class SplitSums {
 #pragma unroll
       for (int i = 0; i < row_fragments; ++i) {
         const int row_pair = warp() % warp_rows * 8 * row_fragments + 8 * i + g();
-        const uint4 high = a.high_[step][row_pair][t()], low = a.low_[step][row_pair][t()];
-        const float2 scale = a.scale_[step][row_pair];
+        uint4 high = a.high_[step][row_pair][t()], low = a.low_[step][row_pair][t()];
+        const float2 scale = a.scale_[row_pair];
 #pragma unroll
         for (int part = 0; part < parts; ++part) {
+          if (part == 1) high = turned(high), low = turned(low);
           float product[column_fragments][4];
           const float zero[4] = {};
 #pragma unroll
           for (int j = 0; j < column_fragments; ++j)
-            multiply_add(product[j], high, turned(part, right[j].low), zero);
+            multiply_add(product[j], high, {right[j].low[0], right[j].low[1]}, zero);
 #pragma unroll
           for (int j = 0; j < column_fragments; ++j)
-            multiply_add(product[j], low, turned(part, right[j].high), product[j]);
+            multiply_add(product[j], low, {right[j].high[0], right[j].high[1]}, product[j]);
 #pragma unroll
           for (int j = 0; j < column_fragments; ++j)
-            multiply_add(product[j], high, turned(part, right[j].high), product[j]);
+            multiply_add(product[j], high, {right[j].high[0], right[j].high[1]}, product[j]);
 #pragma unroll
           for (int j = 0; j < column_fragments; ++j) {
 #pragma unroll
@@ -181,11 +239,11 @@ class SplitSums {
   static __device__ int operand_column(int j) {
     return first_column() + j / 2 * 16 + g() / 2 * 4 + j % 2 * 2 + g() % 2;
   }
-  /// (b.re, b.im) for Re conj(a) b = a.re b.re + a.im b.im; (b.im, -b.re) for Im conj(a) b.
-  static __device__ uint2 turned(int part, const unsigned (&b)[2]) {
-    if (part == 0) return {b[0], b[1]};
-    constexpr unsigned sign = 0x80000000u;
-    return {__funnelshift_l(b[0], b[0], 16) ^ sign, __funnelshift_l(b[1], b[1], 16) ^ sign};
+  /// (-a.im, a.re): its products with (b.re, b.im) are Im conj(a) b, as those of (a.re, a.im) are the real part.
+  static __device__ uint4 turned(const uint4& a) {
+    constexpr unsigned sign = 0x8000u;
+    const auto turn = [](unsigned pair) { return __funnelshift_l(pair, pair, 16) ^ sign; };
+    return {turn(a.x), turn(a.y), turn(a.z), turn(a.w)};
   }
 
   float sum_[parts][row_fragments][column_fragments][4] = {};

@@ -83,28 +83,25 @@ __device__ void fill(Right& table, const Seeds& seeds) {
 template <class Sums, class Make>
 __device__ void fill(typename Sums::Left& table, const Make& make) {
   using Left = typename Sums::Left;
-  constexpr int at_once = Sums::threads / Sums::pairs;
-  constexpr int each = pole_steps * Left::row_pairs / at_once;
+  constexpr int lanes = pole_steps * Sums::pairs, at_once = Sums::threads / lanes;
+  constexpr int each = Left::row_pairs / at_once;
   const unsigned thread = thread_again();
   const int pair = static_cast<int>(thread % Sums::pairs),
-            own = static_cast<int>(thread / Sums::pairs);
+            step = static_cast<int>(thread / Sums::pairs % pole_steps),
+            own = static_cast<int>(thread / lanes);
   typename Left::Entry entry[each];
 #pragma unroll
   for (int i = 0; i < each; ++i) {
-    const int task = i * at_once + own;
     Complex<float> top[2], bottom[2];
-    make(task / Left::row_pairs, pair, Left::row(task % Left::row_pairs), top, bottom);
+    make(step, pair, Left::row(i * at_once + own), top, bottom);
     entry[i] = typename Left::Entry(top, bottom);
   }
 #pragma unroll
-  for (int i = 0; i < each; ++i) {
-    const int task = i * at_once + own;
-    table.put(task / Left::row_pairs, task % Left::row_pairs, pair, entry[i]);
-  }
+  for (int i = 0; i < each; ++i) table.put(step, i * at_once + own, pair, entry[i]);
 }
 
 /// Adds `chunks` chunks of poles, whose tables tabulate(chunk) makes of what seed(chunk) has prepared.
-template <class Sums, class Seed, class Tabulate>
+template <bool by_step, class Sums, class Seed, class Tabulate>
 __device__ void add_chunks(Sums& sums, const typename Sums::Left& left,
                            const typename Sums::Right& right, int chunks, const Seed& seed,
                            const Tabulate& tabulate) {
@@ -113,7 +110,10 @@ __device__ void add_chunks(Sums& sums, const typename Sums::Left& left,
   for (int chunk = 0; chunk < chunks; ++chunk) {
     tabulate(chunk);
     __syncthreads();
-    sums.add(left, right);
+    if constexpr (by_step)
+      sums.add_by_step(left, right);
+    else
+      sums.add(left, right);
     if (chunk + 1 < chunks) seed(chunk + 1);
     __syncthreads();
   }

@@ -8,6 +8,7 @@
 #include "core/shared.cuh"
 #include "vandermonde/split_tables.cuh"
 #include "vandermonde/sums.cuh"
+#include <cstdlib>
 
 namespace structmat::gpu {
 namespace {
@@ -89,7 +90,7 @@ __device__ void store(C* to, unsigned at, const C (&a)[4]) {
   wide[1] = make_float4(a[2].re, a[2].im, a[3].re, a[3].im);
 }
 
-template <class Out>
+template <bool by_step, class Out>
 __global__ void __launch_bounds__(threads, 2)
     over_poles_split(const __grid_constant__ OverPoles<C, Out> m, bool wide) {
   using Sums = SplitSums<Out>;
@@ -126,7 +127,7 @@ __global__ void __launch_bounds__(threads, 2)
         __syncthreads();
       }
       const int poles = static_cast<int>(min(m.z.count - first, index_t{group}));
-      add_chunks(
+      add_chunks<by_step>(
           sums, memory.left, memory.right, (poles + pole_chunk - 1) / pole_chunk,
           [&](int chunk) { make_seeds(memory, chunk, scales); }, [&](int) { make_tables(memory); });
     }
@@ -165,7 +166,7 @@ void sum_over_poles_split(const char* operation, int processors, cudaStream_t st
   const bool wide = m.y.stride[1] == 1 && (m.batch == 1 || m.y.stride[0] % 4 == 0) &&
                     (m.columns == 1 || m.y.stride[2] % 4 == 0) &&
                     reinterpret_cast<std::uintptr_t>(m.y.data) % 16 == 0;
-  launch(operation, over_poles_split<Out>,
+  launch(operation, std::getenv("STRUCTMAT_BY_STEP") ? over_poles_split<true, Out> : over_poles_split<false, Out>,
          Grid{persistent_blocks(work, 1, processors), threads, sizeof(Memory<Out>)}, stream, m,
          wide);
 }

@@ -3,6 +3,9 @@
 /// some.
 #pragma once
 
+#include <cstddef>
+#include <limits>
+
 #include "core/shared.cuh"
 #include "dense/elimination.cuh"
 #include "dense/qr.cuh"
@@ -16,9 +19,11 @@ inline constexpr int refine_threads = 512;
 /// `order` steps of elimination, since L U has at most this rank and no matrix of that rank is nearer to M_k
 /// than the singular value. A block follows the recurrence through one stretch of rows.
 ///
-/// That holds for any pivots. Complete pivoting keeps the bound within a factor of about 25 of the norm of
-/// what order singular values leave, while columns in their given order have, among tens of thousands of
-/// matrices, some whose bound is worse by the condition of a square Gaussian matrix.
+/// That holds for any pivots. Complete pivoting keeps the bound within a factor of about 10 of the norm of
+/// the singular values from there on, while columns in their given order have, among tens of thousands of
+/// matrices, some whose bound is worse by the condition of a square Gaussian matrix. Far from the ends M_k
+/// and M_{k+1} are so near to each other that the same pivots serve for many k: they are looked for again
+/// where elements grow.
 template <class D>
 struct Bounds {
   DeviceCompressions<D> family[2];
@@ -32,9 +37,11 @@ struct Bounds {
 inline index_t matrix_numbers(index_t edge) {
   return edge * edge * gpu::grid_threads;
 }
-/// Numbers of what a block shares beside its matrices.
-inline index_t bound_numbers(index_t edge) {
-  return 6 * edge * gpu::grid_side;
+/// Bytes of what a block shares beside its matrices, a multiple of 16.
+template <class D>
+__host__ __device__ index_t bound_bytes(index_t edge, index_t order) {
+  const index_t pivots = order * static_cast<index_t>(sizeof(int));
+  return (8 * edge * gpu::grid_side * static_cast<index_t>(sizeof(D)) + pivots + 15) / 16 * 16;
 }
 
 template <class D, int Edge>
@@ -47,8 +54,12 @@ __global__ void __launch_bounds__(gpu::grid_threads)
   const int y = thread / gpu::grid_side, x = thread % gpu::grid_side;
   const index_t square = index_t{slots} * gpu::grid_threads;
   D* const rows = gpu::dynamic_shared<D>();
-  const gpu::Elimination<D> shared{rows + 4 * padded, rows + 5 * padded, candidates};
-  D* memory = rows + 6 * padded;
+  const int most_steps =
+      p.family[0].order > p.family[1].order ? p.family[0].order : p.family[1].order;
+  const gpu::Elimination<D> shared{candidates, reinterpret_cast<int*>(rows + 8 * padded),
+                                   rows + 4 * padded};
+  D* memory =
+      reinterpret_cast<D*>(gpu::dynamic_shared<std::byte>() + bound_bytes<D>(edge, most_steps));
   D* const m = (p.m == nullptr ? memory : p.m + blockIdx.x * square) + thread;
   if (p.m == nullptr) memory += square;
   gpu::GridMatrix<D, Edge> w(p.work == nullptr ? memory : p.work + blockIdx.x * square, edge);
@@ -67,6 +78,8 @@ __global__ void __launch_bounds__(gpu::grid_threads)
         m[(a * edge + b) * gpu::grid_threads] = i < s && j < s ? start[i * s + j] : D(0);
       }
     }
+    bool known = false;    // pivots of all steps,
+    double reference = 0;  // and the square of the bound that they gave first
     for (index_t k = first; k < last; ++k) {
       for (int i = thread; i < padded; i += gpu::grid_threads) {
         const bool inside = i < s;
@@ -86,19 +99,43 @@ __global__ void __launch_bounds__(gpu::grid_threads)
           D& entry = m[(a * edge + b) * gpu::grid_threads];
           entry = gpu::multiply_add(right, rows[3 * padded + j],
                                     gpu::multiply_add(left, rows[padded + j], entry));
-          w(a, b) = entry;
         }
       }
-      gpu::block_eliminate(w, f.order, shared);
+      // Neighbours have bounds that are alike; a worse one shows that the pivots no longer fit.
+      constexpr double worse = 9;
       double squares = 0;
+      for (bool accepted = false; !accepted;) {
 #pragma unroll
-      for (int a = 0; a < edge; ++a) {
+        for (int a = 0; a < edge; ++a) {
 #pragma unroll
-        for (int b = 0; b < edge; ++b) squares += static_cast<double>(gpu::square(w(a, b)));
+          for (int b = 0; b < edge; ++b) w(a, b) = m[(a * edge + b) * gpu::grid_threads];
+        }
+        const bool again = known;
+        if (again) {
+          accepted = gpu::block_eliminate_again(w, f.order, shared);
+        } else {
+          known = gpu::block_eliminate(w, f.order, shared) == f.order && f.order > 0;
+        }
+        double own = 0;
+#pragma unroll
+        for (int a = 0; a < edge; ++a) {
+#pragma unroll
+          for (int b = 0; b < edge; ++b) own += static_cast<double>(gpu::square(w(a, b)));
+        }
+        // Its barrier lets the next rows come.
+        squares = gpu::block_sum(own, scratch);
+        if (again) {
+          accepted = accepted && squares <= worse * reference;
+          known = accepted;
+        } else {
+          accepted = true;
+          reference = squares;
+        }
       }
-      // Its barrier lets the next rows come.
-      squares = gpu::block_sum(squares, scratch);
-      if (thread == 0 && k + 1 < f.n) p.out[which][k + 1] = sqrt(squares);
+      if (thread == 0 && k + 1 < f.n) {
+        constexpr double infinite = std::numeric_limits<double>::infinity();
+        p.out[which][k + 1] = squares < infinite ? sqrt(squares) : infinite;
+      }
     }
   }
 }

@@ -210,21 +210,25 @@ class DeviceCheck {
 
   template <int Edge>
   void bound_with(index_t edge) const {
-    const index_t size = static_cast<index_t>(sizeof(D)), square = matrix_numbers(edge);
-    index_t shared = bound_numbers(edge);
-    const auto fits = [&] { return (shared + square) * size <= shared_limit(); };
+    const index_t square = matrix_numbers(edge),
+                  bytes_of_square = square * static_cast<index_t>(sizeof(D));
+    index_t shared = bound_bytes<D>(edge, std::max(families_[0].order, families_[1].order));
+    if (shared > shared_limit()) {
+      throw Unsupported(std::string(operation) + ": " + std::to_string(pitch_) +
+                        " probes are too many for the device");
+    }
+    const auto fits = [&] { return shared + bytes_of_square <= shared_limit(); };
     // Work is read most often.
     const bool work_outside = Edge == 0 && !fits();
-    if (Edge == 0 && !work_outside) shared += square;
+    if (Edge == 0 && !work_outside) shared += bytes_of_square;
     const bool m_outside = !fits();
-    if (!m_outside) shared += square;
+    if (!m_outside) shared += bytes_of_square;
     const index_t items = 2 * families_[0].padded / families_[0].stretch;
     const unsigned blocks = gpu::persistent_blocks(items, 1, processors_);
     Array<D, 1, space::cuda> m({m_outside ? blocks * square : 0}, uninitialized),
         work({work_outside ? blocks * square : 0}, uninitialized);
     gpu::launch(operation, bounds_kernel<D, Edge>,
-                gpu::Grid{blocks, gpu::grid_threads, static_cast<std::size_t>(shared * size)},
-                stream_,
+                gpu::Grid{blocks, gpu::grid_threads, static_cast<std::size_t>(shared)}, stream_,
                 Bounds<D>{{families_[0], families_[1]},
                           {out_, out_ + n_},
                           static_cast<int>(edge),

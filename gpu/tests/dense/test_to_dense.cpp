@@ -181,6 +181,24 @@ TEST_CASE("known entries: Hilbert, exponents beyond the range, coincidences", "[
   CHECK(std::abs(expand(e)(0, 1000000, 0).real() - 0.98919093f) <= 1e-6f);
 }
 
+TEST_CASE("a dense matrix of more than 2^31 numbers", "[dense_to_dense]") {
+  if (quick()) return;
+  const index_t n = 46400;
+  Random random(4);
+  const auto t = random_toeplitz<float>(n, n, 1, random);
+  const auto there = to_device(t);
+  Array<float, 3, space::cuda> dense({1, n, n}, uninitialized);
+  to_dense(exec::cuda{}, there.view(), dense.view());
+  for (const index_t i : {index_t(0), n / 2, n - 1}) {
+    std::vector<float> row(static_cast<std::size_t>(n));
+    detail::copy_device_to_host(row.data(), dense.data() + i * n, row.size() * sizeof(float));
+    index_t wrong = 0;
+    for (index_t j = 0; j < n; ++j)
+      wrong += row[static_cast<std::size_t>(j)] != t.lags(0, i - j + n - 1);
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("a Hankel matrix and its Toeplitz matrix share their numbers on a device",
           "[dense_to_dense]") {
   Random random(2);

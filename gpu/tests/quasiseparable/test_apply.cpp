@@ -76,10 +76,11 @@ TEMPLATE_PRODUCT_TEST_CASE(
   // sides, in other turns for other types.
   unsigned seed = 4 * TestType::Transition::rank + 2 * is_complex_v<T> + sizeof(real_t<T>) / 8;
   for (const index_t n : sizes) {
-    const unsigned turns = quick() ? 19 : n > 100 ? 5 : 3;
+    const unsigned turns = quick() ? 23 : n > 100 ? 5 : 3;
     for (const Order r : {Order{0, 0}, {1, 1}, {3, 0}, {0, 5}, {8, 8}, {13, 16}}) {
       for (const index_t k : {1, 3, 9, 35}) {
         if ((seed++ + unsigned(k)) % turns != 0) continue;
+        if (quick() && n > 2 && k * (r.lower + r.upper) > 200) continue;
         check_products(TestType::make(n, r, 1 + seed % 2, seed), std::max(r.lower, r.upper), k,
                        random);
       }
@@ -96,7 +97,10 @@ TEMPLATE_TEST_CASE("operators on a device are linear, take any stride and refuse
   for (const index_t n : {7, 61}) {
     const auto m = TestType::make(n, {3, 5}, 2, unsigned(n));
     check_linearity(m, 5, random);
-    for (const index_t k : {1, 3, 9}) check_strides(m, k, random);
+    for (const index_t k : {1, 3, 9}) {
+      if (quick() && (n == 7) != (k == 3)) continue;
+      check_strides(m, k, random);
+    }
   }
   check_errors(TestType::make(7, {3, 5}, 2, 3), "quasiseparable");
 }
@@ -109,7 +113,7 @@ TEMPLATE_TEST_CASE("long sequences on a device, in many chunks", "[quasiseparabl
   using T = typename TestType::Value;
   using K = typename TestType::Transition;
   Random random(3);
-  const std::vector<index_t> sizes = quick() ? std::vector<index_t>{K::rank == 4 ? 150 : 1500}
+  const std::vector<index_t> sizes = quick() ? std::vector<index_t>{K::rank == 4 ? 120 : 1000}
                                              : std::vector<index_t>{5000, 70001, 524288};
   for (const index_t n : sizes) {
     for (const Order r : {Order{8, 3}, {2, 12}}) {
@@ -129,7 +133,7 @@ TEMPLATE_TEST_CASE("numbers that no entry contains are not read, with NaN in the
   using T = typename TestType::Value;
   using K = typename TestType::Transition;
   Random random(4);
-  for (const index_t n : {1, 2, quick() ? 100 : 300}) {
+  for (const index_t n : {1, 2, quick() ? 70 : 300}) {
     for (const index_t k : {1, 9}) {
       const auto clean = random_quasiseparable<T, K>(n, {3, 4}, 2, 5);
       auto m = clean;

@@ -172,9 +172,11 @@ T entry(const ButterflyView<T>& m, index_t i, index_t j, index_t batch = 0);
 template <Scalar T>
 void to_dense(const ButterflyView<T>& m, View<T, 3> dense);
 
-/// The same on a device: n products, 256 at a time, enqueued on e.stream, neither allocated nor
-/// synchronised; dense: any strides but 0. Workspace: to_dense_workspace_bytes. Throws ShapeError,
-/// DomainError (workspace), Unsupported (broadcast result), NotAvailable, BackendError.
+/// The same on a device: enqueued on e.stream, neither allocated nor synchronised; dense: any strides
+/// but 0. One stage: each entry is the product of two numbers from tables of 2 N sqrt(N) in the workspace, of
+/// log2 N factors in all (what is not finite reaches the entries that it is a factor of); several
+/// stages: n products, 256 at a time. Workspace: to_dense_workspace_bytes. Throws ShapeError, DomainError
+/// (workspace), Unsupported (broadcast result), NotAvailable, BackendError.
 template <Scalar T>
 void to_dense(const exec::cuda& e, const ButterflyView<T, space::cuda>& m,
               View<T, 3, space::cuda> dense);

@@ -134,9 +134,10 @@ void apply(const exec::cuda& e, const Plan<T, space::cuda>& m, Op op,
 template <Scalar T>
 index_t apply_workspace_bytes(const Plan<T, space::cuda>& m, index_t k, index_t batch = 1);
 
-/// dense := X on a device, by the recurrence along the displacement from the first row and column
-/// (Toeplitz-like), or from one end of each row, whichever it contracts from (Vandermonde-like). dense:
-/// (batch, m, n) out, any strides but 0. Enqueued on e.stream; neither allocates nor synchronises.
+/// dense := X on a device, by the recurrence along the displacement: between every 256th row or column,
+/// which are products (Toeplitz-like), or from one end of each row, whichever it contracts from
+/// (Vandermonde-like). dense: (batch, m, n) out, any strides but 0. Enqueued on e.stream; neither allocates
+/// nor synchronises.
 /// Cost: O(m n r), m n numbers written. Workspace: to_dense_workspace_bytes. Throws ShapeError,
 /// DomainError (workspace), Unsupported (broadcast result), BackendError.
 template <Scalar T>
