@@ -5,11 +5,6 @@
 namespace structmat::cauchy {
 
 template <ComplexScalar T>
-index_t sums_on_roots_of_unity_workspace_bytes(const MappedRootsView<T, space::cuda>&, index_t,
-                                               index_t) {
-  absent("cauchy::sums_on_roots_of_unity_workspace_bytes");
-}
-template <ComplexScalar T>
 void sums_on_roots_of_unity(const exec::cuda&, const MappedRootsView<T, space::cuda>&,
                             View<const T, 3, space::cuda>, View<T, 3, space::cuda>) {
   absent("cauchy::sums_on_roots_of_unity");
@@ -22,8 +17,6 @@ void sums_on_roots_of_unity_vjp(const exec::cuda&, const MappedRootsView<T, spac
 }
 
 #define STRUCTMAT_INSTANTIATE(T)                                                                \
-  template STRUCTMAT_EXPORT index_t sums_on_roots_of_unity_workspace_bytes(                     \
-      const MappedRootsView<T, space::cuda>&, index_t, index_t);                                \
   template STRUCTMAT_EXPORT void sums_on_roots_of_unity(                                        \
       const exec::cuda&, const MappedRootsView<T, space::cuda>&, View<const T, 3, space::cuda>, \
       View<T, 3, space::cuda>);                                                                 \

@@ -53,9 +53,7 @@ int main(int argc, char** argv) {
                Array<C, 3, space::cuda> y({models, length, 1}, uninitialized);
                const cauchy::MappedRootsView<C, space::cuda> m{lambda_there.view(), dt_there.view(),
                                                                length};
-               Array<std::byte, 1, space::cuda> workspace(
-                   {cauchy::sums_on_roots_of_unity_workspace_bytes<C>(m, 1)}, uninitialized);
-               const exec::cuda on_stream{context.stream(), workspace};
+               const exec::cuda on_stream{context.stream()};
                Row row;
                row.name = "sums at S4's nodes, H1024 N64 L16384, complex float";
                row.ours_ms = context.time_graph(4, [&](int) {

@@ -116,54 +116,14 @@ __global__ void __launch_bounds__(threads) reverse(const __grid_constant__ Rever
 }  // namespace gpu
 
 namespace cauchy {
-namespace {
-
-constexpr auto sums_name = "cauchy::sums_on_roots_of_unity";
-
-template <ComplexScalar T>
-bool on_tensor_cores(index_t length) {
-  constexpr index_t many_nodes = 4096;
-  return std::same_as<real_t<T>, float> && length >= many_nodes && length % 128 == 0;
-}
-
-/// The prepared poles of so many entries and columns.
-template <ComplexScalar T, class Space>
-gpu::PreparedPole* take(gpu::Workspace& w, const MappedRootsView<T, Space>& m, index_t batch,
-                        index_t columns) {
-  index_t count = 0;
-  if (on_tensor_cores<T>(m.length) && (__builtin_mul_overflow(batch, columns, &count) ||
-                                       __builtin_mul_overflow(count, m.poles.extent(1), &count))) {
-    throw ShapeError(std::string(sums_name) + ": the workspace exceeds 64-bit arithmetic");
-  }
-  return w.take<gpu::PreparedPole>(count);
-}
-
-}  // namespace
-
-template <ComplexScalar T>
-index_t sums_on_roots_of_unity_workspace_bytes(const MappedRootsView<T, space::cuda>& m, index_t k,
-                                               index_t batch) {
-  if (k < 0 || batch < 0) {
-    throw ShapeError(std::string(sums_name) + ": " + std::to_string(k) +
-                     " right-hand sides, batch " + std::to_string(batch));
-  }
-  const index_t own = m.poles.extent(0) == 1 ? m.dt.extent(0) : m.poles.extent(0);
-  return gpu::counted(sums_name,
-                      [&](gpu::Workspace& w) { return take<T>(w, m, own == 1 ? batch : own, k); });
-}
 
 template <ComplexScalar T>
 void sums_on_roots_of_unity(const exec::cuda& e, const MappedRootsView<T, space::cuda>& matrix,
                             View<const T, 3, space::cuda> v, View<T, 3, space::cuda> y) {
-  constexpr auto operation = sums_name;
+  constexpr auto operation = "cauchy::sums_on_roots_of_unity";
   using D = gpu::device_scalar_t<T>;
   const RootSums<T, space::cuda> o(operation, matrix, v, y);
   gpu::require_writable(operation, y, "y");
-  gpu::require_apart(operation, e.workspace, v, "v");
-  gpu::require_apart(operation, e.workspace, y, "y");
-  gpu::PreparedPole* const prepared = gpu::cut(operation, e.workspace, [&](gpu::Workspace& w) {
-    return take<T>(w, o.m, o.batch, y.extent(2));
-  });
   const int processors = gpu::multiprocessors(operation);
   if (y.empty()) return;
   const gpu::RootSumsProblem<D> problem{gpu::strided(o.m.poles),
@@ -175,8 +135,9 @@ void sums_on_roots_of_unity(const exec::cuda& e, const MappedRootsView<T, space:
                                         o.m.poles.extent(1),
                                         o.m.length};
   if constexpr (std::same_as<real_t<T>, float>) {
-    if (on_tensor_cores<T>(o.m.length)) {
-      return gpu::root_sums_split(operation, processors, gpu::stream_of(e), problem, prepared);
+    constexpr index_t many_nodes = 4096;
+    if (o.m.length >= many_nodes && o.m.length % 128 == 0) {
+      return gpu::root_sums_split(operation, processors, gpu::stream_of(e), problem);
     }
   }
   const index_t work = o.batch * problem.columns * ((o.m.length + gpu::threads - 1) / gpu::threads);
@@ -218,8 +179,6 @@ void sums_on_roots_of_unity_vjp(const exec::cuda& e, const MappedRootsView<T, sp
 }
 
 #define STRUCTMAT_INSTANTIATE(T)                                                                \
-  template STRUCTMAT_EXPORT index_t sums_on_roots_of_unity_workspace_bytes(                     \
-      const MappedRootsView<T, space::cuda>&, index_t, index_t);                                \
   template STRUCTMAT_EXPORT void sums_on_roots_of_unity(                                        \
       const exec::cuda&, const MappedRootsView<T, space::cuda>&, View<const T, 3, space::cuda>, \
       View<T, 3, space::cuda>);                                                                 \

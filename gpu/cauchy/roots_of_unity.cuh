@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/strided.cuh"
-#include "vandermonde/exponential.cuh"
 
 namespace structmat::gpu {
 
@@ -23,16 +22,8 @@ struct RootSumsProblem {
   }
 };
 
-/// What long sums in float want of a pole of one column.
-struct PreparedPole {
-  Exponential sequence;   ///< zeta^l
-  Complex<double> power;  ///< zeta^128
-  Complex<float> weight;  ///< v'
-};
-
-/// Long sums in float on tensor cores; length: a multiple of 128. prepared: room for each pole of each column
-/// of each batch entry.
+/// Long sums in float on tensor cores; length: a multiple of 128.
 void root_sums_split(const char* operation, int processors, cudaStream_t stream,
-                     const RootSumsProblem<Complex<float>>& problem, PreparedPole* prepared);
+                     const RootSumsProblem<Complex<float>>& problem);
 
 }  // namespace structmat::gpu

@@ -20,7 +20,7 @@ using C = Complex<float>;
 using Sums = SplitSums<C>;
 
 constexpr int threads = Sums::threads, rows = Sums::rows, points = Sums::columns;
-constexpr int group = 64;  // poles that are loaded together
+constexpr int group = 64;  // poles that are prepared together
 static_assert(4 * rows == threads && points == 128);
 
 struct Poles {
@@ -85,50 +85,39 @@ __device__ double rate(Complex<double> u) {
   return 0.5 * log1p(4 * u.re / square(Complex<double>(1) - u));
 }
 
-/// A thread for each pole of each column: within the blocks that multiply, the long chains of operations in
-/// double would keep all threads waiting.
-__global__ void __launch_bounds__(threads)
-    prepare(const __grid_constant__ RootSumsProblem<C> m, PreparedPole* to) {
-  const index_t work = m.batch * m.columns * m.count;
-  for (index_t at = index_t{blockIdx.x} * threads + threadIdx.x; at < work;
-       at += index_t{gridDim.x} * threads) {
-    const index_t n = at % m.count, entry = at / m.count, column = entry % m.columns,
-                  b = entry / m.columns;
-    const Complex<double> u = m.half_step(b, n);
-    const double inverse = 1 / square(Complex<double>(1) - u);
-    PreparedPole pole;
-    pole.sequence.set_rate(rate(u));
-    pole.sequence.set_angle(atan2(2 * u.im, 1 - square(u)));
-    pole.power = power(inverse * Complex<double>(1 - square(u), 2 * u.im), points);
+/// Prepares the group of poles that begins with `first`; what is missing has weight 0. A quarter of the threads
+/// each has rates, angles, powers and weights: double functions are slow, and others wait for them.
+__device__ void prepare(const RootSumsProblem<C>& m, index_t b, index_t column, index_t first,
+                        Poles& poles) {
+  static_assert(threads == 4 * group);
+  const int own = static_cast<int>(threadIdx.x) % group,
+            quarter = static_cast<int>(threadIdx.x) / group;
+  const bool exists = own < m.count - first;
+  const Complex<double> u = exists ? m.half_step(b, first + own) : Complex<double>(-1);
+  const double inverse = 1 / square(Complex<double>(1) - u);
+  if (quarter == 0) {
+    poles.sequence[own].set_rate(exists ? rate(u) : double(-INFINITY));
+  } else if (quarter == 1) {
+    poles.sequence[own].set_angle(exists ? atan2(2 * u.im, 1 - square(u)) : 0);
+  } else if (quarter == 2) {
+    poles.power[own] = power(inverse * Complex<double>(1 - square(u), 2 * u.im), points);
+  } else {
     // dt / (1 - u)
     const C scale = narrowed<C>(double(m.dt(b)) * inverse * conjugate(Complex<double>(1) - u));
-    pole.weight = scale * m.v(b, n, column);
-    to[at] = pole;
+    poles.weight[own] = exists ? scale * m.v(b, first + own, column) : C(0);
   }
 }
 
-/// The group of an entry's `count` poles that begins with `first`; what is missing has weight 0.
-__device__ void load(const PreparedPole* from, index_t first, index_t count, Poles& poles) {
+/// The largest rate of all poles, in every thread, with the first group prepared.
+__device__ float largest_rate(const RootSumsProblem<C>& m, index_t b, Poles& poles) {
   const int own = static_cast<int>(threadIdx.x);
-  if (own >= group) return;
-  PreparedPole pole;
-  if (own < count - first) {
-    pole = from[first + own];
-  } else {
-    pole.sequence = Exponential(-INFINITY, 0);
-    pole.power = Complex<double>(0);
-    pole.weight = C(0);
-  }
-  poles.sequence[own] = pole.sequence;
-  poles.power[own] = pole.power;
-  poles.weight[own] = pole.weight;
-}
-
-/// The largest rate of an entry's poles, in every thread.
-__device__ float largest_rate(const PreparedPole* from, index_t count, Poles& poles) {
   float largest = -Exponential::limit;
-  for (index_t n = threadIdx.x; n < count; n += threads) {
-    largest = fmax(largest, from[n].sequence.rate());
+  // The own one, or what is missing.
+  if (own < group) largest = fmax(largest, poles.sequence[own].rate());
+  for (index_t n = group + own; n < m.count; n += threads) {
+    Exponential other;
+    other.set_rate(rate(m.half_step(b, n)));
+    largest = fmax(largest, other.rate());
   }
   return block_max(largest, poles.rates);
 }
@@ -260,28 +249,27 @@ __device__ void transform_rows(Transforms& t, index_t coarse, index_t existing, 
 }
 
 __global__ void __launch_bounds__(threads, 2)
-    split(const __grid_constant__ RootSumsProblem<C> m, const PreparedPole* all, index_t turns) {
+    split(const __grid_constant__ RootSumsProblem<C> m, index_t turns) {
   Memory& memory = *dynamic_shared<Memory>();
   Poles& poles = memory.poles;
   const index_t coarse = m.length / points;  // L1
   const index_t tiles = (coarse + rows - 1) / rows, work = m.batch * m.columns * tiles;
   const index_t share = (work + gridDim.x * turns - 1) / (gridDim.x * turns) * turns;
-  index_t loaded = -1;
+  index_t prepared = -1;
   ColumnScales scales(0);
   for (index_t turn = 0; turn < share; ++turn) {
     const index_t unit = (turn / turns * gridDim.x + blockIdx.x) * turns + turn % turns;
     if (unit >= work) break;
     const index_t first_row = unit % tiles * rows, entry = unit / tiles;
     const index_t column = entry % m.columns, b = entry / m.columns;
-    const PreparedPole* const own_poles = all + entry * m.count;
     Sums sums;
     Tables& t = memory.tables;
-    if (entry != loaded) {
-      load(own_poles, 0, m.count, poles);
-      scales = ColumnScales(largest_rate(own_poles, m.count, poles));
+    if (entry != prepared) {
+      prepare(m, b, column, 0, poles);
+      scales = ColumnScales(largest_rate(m, b, poles));
     }
     // Later groups take the place of the first one.
-    loaded = m.count > group ? -1 : entry;
+    prepared = m.count > group ? -1 : entry;
     if (threadIdx.x < rows) {
       double s, c;
       sincospi(-2 * static_cast<double>((first_row + threadIdx.x) % coarse) /
@@ -291,7 +279,7 @@ __global__ void __launch_bounds__(threads, 2)
     }
     for (index_t start = 0; start < m.count; start += group) {
       const int count = static_cast<int>(min(m.count - start, index_t{group}));
-      if (start > 0) load(own_poles, start, m.count, poles);
+      if (start > 0) prepare(m, b, column, start, poles);
       __syncthreads();
       add_chunks(
           sums, t.left, t.right, (count + pole_chunk - 1) / pole_chunk,
@@ -313,18 +301,13 @@ __global__ void __launch_bounds__(threads, 2)
 }  // namespace
 
 void root_sums_split(const char* operation, int processors, cudaStream_t stream,
-                     const RootSumsProblem<C>& m, PreparedPole* prepared) {
-  if (m.count > 0) {
-    launch(operation, prepare,
-           persistent_blocks(m.batch * m.columns * m.count, threads, processors), threads, stream,
-           m, prepared);
-  }
+                     const RootSumsProblem<C>& m) {
   const index_t work = m.batch * m.columns * ((m.length / points + rows - 1) / rows);
-  // Neighbouring tiles share their poles, where there are enough of them.
+  // Neighbouring tiles share what is prepared of their poles, where there are enough of them.
   const index_t turns = work >= 8 * processors ? 2 : 1;
   launch(operation, split,
          Grid{persistent_blocks(work, turns, processors), threads, sizeof(Memory)}, stream, m,
-         prepared, turns);
+         turns);
 }
 
 }  // namespace structmat::gpu

@@ -139,7 +139,6 @@ template <class D>
 struct Buffers {
   D *weights, *sums, *values;
   void* transform;
-  View<std::byte, 1, space::cuda> poles;  // of the sums on roots of unity
 };
 
 }  // namespace
@@ -155,14 +154,8 @@ namespace {
 template <class T, class D = gpu::device_scalar_t<T>>
 Buffers<D> take(gpu::Workspace& w, const S4Plan<T>& plan, index_t r) {
   const index_t size = plan.batch() * plan.length();
-  const cauchy::MappedRootsView<T, space::cuda> shape{
-      {nullptr, {plan.batch(), r}}, {nullptr, {plan.batch()}}, plan.length()};
-  const index_t poles = cauchy::sums_on_roots_of_unity_workspace_bytes<T>(shape, 4);
-  return {w.take<D>(4 * plan.batch() * r),
-          w.take<D>(4 * size),
-          w.take<D>(size),
-          w.take<std::byte>(plan.state().transform.workspace_bytes()),
-          {w.take<std::byte>(poles), {poles}}};
+  return {w.take<D>(4 * plan.batch() * r), w.take<D>(4 * size), w.take<D>(size),
+          w.take<std::byte>(plan.state().transform.workspace_bytes())};
 }
 
 }  // namespace
@@ -271,7 +264,7 @@ void s4_kernel(const exec::cuda& e, const S4Plan<T>& plan,
   }
   const auto host_scalars = [](D* data) { return reinterpret_cast<T*>(data); };
   cauchy::sums_on_roots_of_unity<T>(
-      {e.stream, buffers.poles}, {m.lambda.broadcast(0, batch), m.dt.broadcast(0, batch), length},
+      {e.stream, {}}, {m.lambda.broadcast(0, batch), m.dt.broadcast(0, batch), length},
       View<const T, 3, space::cuda>(host_scalars(buffers.weights), {batch, r, 4}),
       View<T, 3, space::cuda>(host_scalars(buffers.sums), {batch, length, 4},
                               {length, 1, batch * length}));

@@ -55,10 +55,8 @@ TEMPLATE_TEST_CASE("sums on mapped roots of unity on the device", "[cauchy_roots
     const auto v_there = to_device(v);
     Array<T, 3, space::cuda> y({batch, length, k}, uninitialized);
     const cauchy::MappedRootsView<T, space::cuda> m{lambda_there.view(), dt_there.view(), length};
-    Array<std::byte, 1, space::cuda> workspace(
-        {cauchy::sums_on_roots_of_unity_workspace_bytes<T>(m, k)}, uninitialized);
     replay([&](void* stream) {
-      cauchy::sums_on_roots_of_unity<T>({stream, workspace}, m, v_there.view(), y.view());
+      cauchy::sums_on_roots_of_unity<T>({stream, {}}, m, v_there.view(), y.view());
     });
     const auto got = to_host(y);
     const auto lambda_wide = converted<W>(lambda);
@@ -85,7 +83,7 @@ TEMPLATE_TEST_CASE("sums on mapped roots of unity on the device", "[cauchy_roots
     const View<T, 3, space::cuda> gaps(alone.data(), {1, length, 1}, {3 * length, 3, 1});
     const View<const T, 2, space::cuda> second = m.poles.slice(0, 1, 2);
     cauchy::sums_on_roots_of_unity<T>(
-        exec::cuda{nullptr, workspace}, {second, m.dt.slice(0, 1, 2), length},
+        exec::cuda{}, {second, m.dt.slice(0, 1, 2), length},
         View<const T, 3, space::cuda>(v_there.view()).slice(0, 1, 2).slice(2, k - 1, k),
         gaps.reversed(1));
     const auto strided = to_host(alone);

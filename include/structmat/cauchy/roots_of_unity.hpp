@@ -47,24 +47,18 @@ template <ComplexScalar T>
 void sums_on_roots_of_unity_vjp(const exec::cpu& e, const MappedRootsView<T>& m, View<const T, 3> v,
                                 View<const T, 3> y_bar, View<T, 2> poles_bar, View<T, 3> v_bar);
 
-/// The same on the device. Any strides, but results must not be broadcast. No allocation, no synchronisation;
-/// results repeat bit by bit and do not depend on the batch. Workspace of the sums:
-/// sums_on_roots_of_unity_workspace_bytes; reverse mode needs none.
+/// The same on the device. Any strides, but results must not be broadcast. No workspace, no allocation, no
+/// synchronisation; results repeat bit by bit and do not depend on the batch.
 ///
 /// complex<float> and L a multiple of 128, from 4096 on: with k = k1 + (L / 128) k2 the sum is a product of an (L / 128
 /// x n) and an (n x 128) table, on tensor cores, and transforms of length 128, all in shared memory: 8 n flops and
 /// 8 bytes for each result, no division. Accuracy: normwise, 4 eps log n of the largest sum of absolute terms.
 /// Otherwise, and in reverse mode, directly.
 /// Steps and poles are not looked at: what cannot be computed is not finite. Throws ShapeError; DomainError
-/// (overlap, L < 0, workspace); Unsupported (a result with stride 0); NotAvailable, BackendError.
+/// (overlap, L < 0); Unsupported (a result with stride 0); NotAvailable, BackendError.
 template <ComplexScalar T>
 void sums_on_roots_of_unity(const exec::cuda& e, const MappedRootsView<T, space::cuda>& m,
                             View<const T, 3, space::cuda> v, View<T, 3, space::cuda> y);
-/// Bytes of workspace for k columns of v; batch: that of v, where it is larger than that of m. 0 where the sums are
-/// direct, and otherwise 48 for each pole of each column. Throws ShapeError.
-template <ComplexScalar T>
-index_t sums_on_roots_of_unity_workspace_bytes(const MappedRootsView<T, space::cuda>& m, index_t k,
-                                               index_t batch = 1);
 template <ComplexScalar T>
 void sums_on_roots_of_unity_vjp(const exec::cuda& e, const MappedRootsView<T, space::cuda>& m,
                                 View<const T, 3, space::cuda> v,
