@@ -72,7 +72,7 @@ check_operation() {
 }
 for operation in $("$tests" --list-tags | sed -n 's/^ *[0-9]* *\[\([a-z0-9_]*\)\]$/\1/p'); do
   check_operation "$operation" &
-  [ "$(jobs -r | wc -l)" -lt 6 ] || wait -n
+  [ "$(jobs -r | wc -l)" -lt 8 ] || wait -n
 done
 wait
 if [ $races = yes ] && [ -s "$work/sanitizer" ]; then
