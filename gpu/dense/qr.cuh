@@ -233,8 +233,14 @@ __device__ void block_jacobi(T* a, index_t lda, int m, int n, int below = 0) {
   }
 }
 
-/// Norms of the columns of a, and the place of each when they are in descending order. norms: n,
-/// places: n, in memory that the block shares.
+/// Bytes of n norms and places, in whole vectors, by which compilers read them.
+template <class R>
+constexpr index_t sort_bytes(index_t n) {
+  return (n * static_cast<index_t>(sizeof(R) + sizeof(int)) + 15) / 16 * 16;
+}
+
+/// Norms of the columns of a, and the place of each when they are in descending order. norms: n, and
+/// places: n, behind them in memory that the block shares, sort_bytes in all.
 template <class T>
 __device__ void block_sort(const T* a, index_t lda, int m, int n, real_of_t<T>* norms,
                            int* places) {

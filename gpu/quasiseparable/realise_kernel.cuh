@@ -54,7 +54,7 @@ inline index_t realise_columns(index_t order, index_t size) {
 }
 template <class D>
 __host__ __device__ constexpr index_t realise_bytes(index_t columns) {
-  return (columns * index_t{sizeof(gpu::real_of_t<D>) + sizeof(int)} + 15) / 16 * 16;
+  return gpu::sort_bytes<gpu::real_of_t<D>>(columns);
 }
 
 inline constexpr int realise_threads = 512;

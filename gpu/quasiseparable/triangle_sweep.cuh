@@ -424,7 +424,7 @@ class PairSweep {
 
     for (int i = 0; i < 2; ++i) svd.side[i].summary = summaries[i];
     svd.negligible = negligible;
-    const index_t small = svd_columns * static_cast<index_t>(sizeof(R) + sizeof(int));
+    const index_t small = gpu::sort_bytes<R>(svd_columns);
     svd.in_shared = svd_size * number + small <= limit;
     for (int i = 0; i < 2 && !svd.in_shared; ++i) {
       if (!sides_[i].done) svd.side[i].work = sides_[i].work.at_least(svd_size);

@@ -241,7 +241,7 @@ class DeviceCheck {
   std::vector<double> refine(int i, const index_t* k, index_t count) {
     const DeviceCompressions<D>& f = families_[i];
     const index_t size = static_cast<index_t>(sizeof(D)), s = f.s, square = s * s;
-    const index_t small = 4 * s * size + s * static_cast<index_t>(sizeof(real_t<T>) + sizeof(int));
+    const index_t small = 4 * s * size + gpu::sort_bytes<real_t<T>>(s);
     const bool in_shared = square * size + small <= shared_limit();
     const auto blocks = static_cast<unsigned>(std::min<index_t>(count, 4 * processors_));
     Array<D, 1, space::cuda> m({blocks * square}, uninitialized),

@@ -191,8 +191,7 @@ class DeviceProfile {
     b.count = static_cast<int>(number);
     b.pitch = pitch;
     b.out = values_.at_least(size * pitch);
-    // In whole pairs of vectors: compiled code may read norms 16 bytes at a time, beyond the last one.
-    const index_t small = (pitch * static_cast<index_t>(sizeof(R) + sizeof(int)) + 31) / 32 * 32;
+    const index_t small = gpu::sort_bytes<R>(pitch);
     index_t bytes = largest * static_cast<index_t>(sizeof(D)) + small;
     // Blocks that do not fit into shared memory are worked on in global memory.
     const unsigned blocks = static_cast<unsigned>(std::min<index_t>(number, 4 * processors_));
