@@ -91,6 +91,7 @@
 #include "structmat/quasiseparable/with_transition.hpp"
 #include "structmat/semiseparable/apply.hpp"
 #include "structmat/semiseparable/apply_vjp.hpp"
+#include "structmat/semiseparable/block_on_device.hpp"
 #include "structmat/semiseparable/cotangent.hpp"
 #include "structmat/semiseparable/discretise.hpp"
 #include "structmat/semiseparable/entry.hpp"
