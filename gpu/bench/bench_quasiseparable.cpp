@@ -74,14 +74,7 @@ template <class T, class K>
 double error_of(const Quasiseparable<T, K, space::cuda>& m, const Array<T, 3, space::cuda>& x,
                 const Array<T, 3, space::cuda>& y) {
   const Quasiseparable<double, K> wide = in_double(m);
-  const auto got = in_double(y), expected = wide * in_double(x);
-  double worst = 0, largest = 0;
-  for (index_t i = 0; i < got.size(); ++i) {
-    const double error = std::fabs(got.data()[i] - expected.data()[i]);
-    if (!(error <= worst)) worst = error;  // NaN stays
-    largest = std::max(largest, std::fabs(expected.data()[i]));
-  }
-  return worst / largest;
+  return largest_error(in_double(y), wide * in_double(x));
 }
 
 template <class T, class K>

@@ -21,17 +21,6 @@ struct Operands {
   Quasiseparable<T, K, space::cuda> m, bar;
 };
 
-template <class A>
-double largest_error(const A& got, const A& expected) {
-  double worst = 0, largest = 0;
-  for (index_t i = 0; i < got.size(); ++i) {
-    const double error = std::fabs(got.data()[i] - expected.data()[i]);
-    if (!(error <= worst)) worst = error;  // NaN stays
-    largest = std::max(largest, std::fabs(expected.data()[i]));
-  }
-  return worst / largest;
-}
-
 template <class T, class K>
 void add(const Context& context, std::vector<Row>& rows, index_t n, index_t r, index_t k,
          double target_of_floor = 0) {

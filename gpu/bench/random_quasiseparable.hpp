@@ -50,4 +50,16 @@ Quasiseparable<double, K> in_double(const Quasiseparable<T, K, space::cuda>& m) 
   return wide;
 }
 
+/// The largest error, relative to the largest number.
+template <class A>
+double largest_error(const A& got, const A& expected) {
+  double worst = 0, largest = 0;
+  for (index_t i = 0; i < got.size(); ++i) {
+    const double error = std::fabs(got.data()[i] - expected.data()[i]);
+    if (!(error <= worst)) worst = error;  // NaN stays
+    largest = std::max(largest, std::fabs(expected.data()[i]));
+  }
+  return worst / largest;
+}
+
 }  // namespace structmat::bench

@@ -118,6 +118,7 @@ TEMPLATE_TEST_CASE("compression on the device finds the order of a redundant sum
             result.truncation_error + result.rounding_bound);
       CHECK(distance(wide_dense(fixed.matrix, b), expected) <=
             fixed.reports(b).truncation_error + fixed.reports(b).rounding_bound);
+      // The norm is summed over n rows in the precision of T.
       CHECK(fixed.reports(b).frobenius_norm ==
             Approx(norm_of(expected)).epsilon(1e-5 + 2 * double(n) * double(epsilon<T>)));
       CHECK(fixed.reports(b).truncation_error + fixed.reports(b).rounding_bound <=
