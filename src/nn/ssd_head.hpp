@@ -1,0 +1,123 @@
+/// \file
+/// SSD of one head over one sequence, chunk by chunk in padded rows. Views are in the order in which the
+/// recurrence walks: the other direction is a reversed view, a shifted result a sliced one.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/ssd_sweep.hpp"
+#include "structmat/core/array.hpp"
+#include "structmat/nn/storage.hpp"
+
+namespace structmat::nn {
+
+/// Delta of a raw step, and what it is differentiated by.
+template <RealScalar R>
+struct StepRule {
+  R bias = 0;
+  bool softplus = true;
+  R low = 0, high = std::numeric_limits<R>::infinity();
+
+  /// softplus(v) = v in R beyond 20 (float) or 40 (double), where e^-v is below half a unit.
+  static constexpr R linear_above = std::same_as<R, float> ? 20 : 40;
+
+  R unclamped(R raw) const {
+    const R v = raw + bias;
+    return !softplus || v > linear_above ? v : std::log1p(std::exp(v));
+  }
+  R operator()(R raw) const {
+    const R v = unclamped(raw);
+    // In this order NaN stays NaN.
+    return v < low ? low : v > high ? high : v;
+  }
+  /// d Delta / d raw; 0 where the clamp holds.
+  R slope(R raw) const {
+    const R v = unclamped(raw);
+    if (v < low || v > high) return 0;
+    return softplus ? 1 / (1 + std::exp(-(raw + bias))) : R(1);
+  }
+};
+
+template <Storage T>
+struct Head {
+  using R = compute_t<T>;
+  View<const T, 2> x;   // (L, P)
+  View<const T, 1> dt;  // (L)
+  View<const T, 2> b, c;  // (L, N)
+  R a;
+  StepRule<R> step;
+
+  index_t length() const { return x.extent(0); }
+  index_t channels() const { return padded(x.extent(1), lanes<R>); }
+  index_t states() const { return padded(b.extent(1), state_tile); }
+  index_t chunks() const { return (length() + chunk_tokens - 1) / chunk_tokens; }
+};
+
+/// Columns of `from` beyond its own are zero.
+template <class T, RealScalar R>
+void load_rows(const View<const T, 2>& from, index_t first, index_t count, index_t width, R* to) {
+  for (index_t t = 0; t < count; ++t) {
+    const T* const row = from.data() + (first + t) * from.stride(0);
+    R* const out = to + t * width;
+    index_t i = 0;
+    if (from.stride(1) == 1) {
+      for (; i < from.extent(1); ++i) out[i] = static_cast<R>(row[i]);
+    } else {
+      for (; i < from.extent(1); ++i) out[i] = static_cast<R>(row[i * from.stride(1)]);
+    }
+    for (; i < width; ++i) out[i] = 0;
+  }
+}
+
+/// The rows of a chunk of a head.
+template <Storage T>
+class HeadRows {
+ public:
+  using R = compute_t<T>;
+
+  explicit HeadRows(const Head<T>& head)
+      : head_(head),
+        x_({chunk_tokens, head.channels()}, uninitialized),
+        q_({chunk_tokens, head.states()}, uninitialized),
+        b_(q_.extents(), uninitialized),
+        c_(q_.extents(), uninitialized),
+        delta_({chunk_tokens}, uninitialized),
+        decay_({chunk_tokens}, uninitialized) {}
+
+  SsdRows<R> load(index_t chunk) {
+    const index_t first = chunk * chunk_tokens, count = std::min(chunk_tokens, head_.length() - first);
+    load_rows(head_.x, first, count, head_.channels(), x_.data());
+    load_rows(head_.b, first, count, head_.states(), b_.data());
+    load_rows(head_.c, first, count, head_.states(), c_.data());
+    for (index_t t = 0; t < count; ++t) {
+      const R delta = head_.step(static_cast<R>(head_.dt(first + t)));
+      delta_(t) = delta;
+      decay_(t) = std::exp(delta * head_.a);
+      for (index_t n = 0; n < head_.states(); ++n) q_(t, n) = delta * b_(t, n);
+    }
+    return {count, head_.channels(), head_.states(), x_.data(), q_.data(), c_.data(), decay_.data()};
+  }
+
+  R b(index_t t, index_t n) const { return b_(t, n); }
+  R x(index_t t, index_t p) const { return x_(t, p); }
+  R delta(index_t t) const { return delta_(t); }
+
+ private:
+  Head<T> head_;
+  Array<R, 2> x_, q_, b_, c_;
+  Array<R, 1> delta_, decay_;
+};
+
+/// A padded (states, channels) state of a head from (P, N) numbers, or zero, and back.
+template <Storage T>
+Array<compute_t<T>, 2> load_state(const Head<T>& head, const View<const compute_t<T>, 2>& from) {
+  Array<compute_t<T>, 2> s({head.states(), head.channels()});
+  if (from.data() == nullptr) return s;
+  for (index_t p = 0; p < from.extent(0); ++p) {
+    for (index_t n = 0; n < from.extent(1); ++n) s(n, p) = from(p, n);
+  }
+  return s;
+}
+
+}  // namespace structmat::nn
