@@ -72,4 +72,30 @@ struct SsdCotangent {
   View<R, 4, Space> initial_state{};
 };
 
+/// y := SSD(x), and the final states. Shapes: the file's head. The batch extent of x rules; others may be 1 and
+/// are broadcast. y and final_state overlap nothing. Strides are free; y not broadcast.
+/// Packed (starts not empty): batch is 1, states are one a sequence; an empty sequence hands its state on.
+/// Cost: 6 L N P operations a head; memory: O(N P) and a chunk of rows a thread. Threads: over batch or
+/// sequences, and heads. The result does not depend on their number, bit for bit.
+/// Accuracy: componentwise, |error| <= c L eps times the sums of absolute values, whatever Delta a is: decays
+/// are multiplied, exponents never added. bf16: computed in float, y rounded once.
+/// Throws ShapeError, DomainError (overlap; starts that decrease or do not cover L); before anything is
+/// written.
+/// Source: Dao, Gu (2024), section 3.
+template <Storage T>
+void apply(const exec::cpu& e, const SsdView<T>& m, const SsdInput<T>& in, const SsdOutput<T>& out);
+
+/// Reverse mode: adds to `bar` the cotangents for those of y and of the final states (data() null: 0), both in.
+/// Shapes: those of what they belong to. Where the batch extent of an operand is 1, that of its cotangent
+/// is 1 too and collects the sum.
+/// States are computed again from the initial ones.
+/// Cost: about 5 times apply; memory: states at every 64th token of one head a thread, and L N numbers a
+/// head for the sums over heads of a group.
+/// Accuracy: componentwise. bf16: each cotangent is rounded once, and added to in float.
+/// Throws as apply.
+template <Storage T>
+void apply_vjp(const exec::cpu& e, const SsdView<T>& m, const SsdInput<T>& in,
+               View<const T, 4> y_bar, View<const compute_t<T>, 4> final_state_bar,
+               const SsdCotangent<T>& bar);
+
 }  // namespace structmat::nn
