@@ -13,24 +13,18 @@ constexpr auto operation = "nn::ssd::apply";
 template <Storage T>
 void run(const SsdTask<T>& task, const SsdOutput<T>& out) {
   using R = compute_t<T>;
-  const Head<T>& head = task.head;
-  HeadRows<T> rows(head);
-  Array<R, 2> state = load_state(head, task.initial_state);
-  Array<R, 2> sum({chunk_tokens, head.channels()});
   const View<T, 2> y = task.part(out.y);
-  for (index_t chunk = 0; chunk < head.chunks(); ++chunk) {
-    const SsdRows<R> r = rows.load(chunk);
-    std::fill_n(sum.data(), r.tokens * r.channels, R(0));
-    sweep(r, state.data(), sum.data());
+  const auto emit = [&](index_t first, const SsdRows<R>& r, const HeadRows<T>& rows,
+                        const Array<R, 2>& sum) {
     for (index_t t = 0; t < r.tokens; ++t) {
-      const index_t at = chunk * chunk_tokens + t;
       for (index_t p = 0; p < y.extent(1); ++p) {
         R v = sum(t, p) + task.d(p) * rows.x(t, p);
-        if (task.z.data()) v *= silu(static_cast<R>(task.z(at, p)));
-        y(at, p) = static_cast<T>(v);
+        if (task.z.data()) v *= silu(static_cast<R>(task.z(first + t, p)));
+        y(first + t, p) = static_cast<T>(v);
       }
     }
-  }
+  };
+  const Array<R, 2> state = walk(task.head, task.initial_state, emit);
   if (!out.final_state.data()) return;
   const View<R, 2> last = out.final_state.select(0, task.sequence).select(0, task.h);
   for (index_t p = 0; p < last.extent(0); ++p) {

@@ -120,4 +120,30 @@ Array<compute_t<T>, 2> load_state(const Head<T>& head, const View<const compute_
   return s;
 }
 
+/// Adds a padded state, or its cotangent, to (P, N) numbers.
+template <RealScalar R>
+void add_state(const Array<R, 2>& s, const View<R, 2>& to) {
+  for (index_t p = 0; p < to.extent(0); ++p) {
+    for (index_t n = 0; n < to.extent(1); ++n) to(p, n) += s(n, p);
+  }
+}
+
+/// emit(first token, rows, HeadRows, sums) for each chunk, sums: S_t^T c_t of its tokens. Returns the last
+/// state, padded.
+template <Storage T, class Emit>
+Array<compute_t<T>, 2> walk(const Head<T>& head, View<const compute_t<T>, 2> initial_state,
+                            const Emit& emit) {
+  using R = compute_t<T>;
+  HeadRows<T> rows(head);
+  Array<R, 2> state = load_state(head, initial_state);
+  Array<R, 2> sum({chunk_tokens, head.channels()});
+  for (index_t chunk = 0; chunk < head.chunks(); ++chunk) {
+    const SsdRows<R> r = rows.load(chunk);
+    std::fill_n(sum.data(), r.tokens * r.channels, R(0));
+    sweep(r, state.data(), sum.data());
+    emit(chunk * chunk_tokens, r, rows, sum);
+  }
+  return state;
+}
+
 }  // namespace structmat::nn

@@ -22,7 +22,10 @@ struct SsdTask {
 
   /// Task number `at` of sequences x heads. Operands are checked.
   SsdTask(const SsdView<T>& m, const SsdInput<T>& in, const SsdShape& shape, index_t at)
-      : sequence(at / shape.heads), h(at % shape.heads), group(h / (shape.heads / shape.groups)) {
+      : sequence(at / shape.heads),
+        h(at % shape.heads),
+        heads_of_group(shape.heads / shape.groups),
+        group(h / heads_of_group) {
     const bool packed = m.starts.extent(0) > 0;
     entry = packed ? 0 : sequence;
     begin = packed ? m.starts(sequence) : 0;
@@ -47,7 +50,7 @@ struct SsdTask {
   }
   R d(index_t p) const { return skip.data() ? skip(p) : R(0); }
 
-  index_t sequence, h, group, entry, begin, end;
+  index_t sequence, h, heads_of_group, group, entry, begin, end;
   Head<T> head;
   View<const R, 1> skip;
   View<const T, 2> z;
