@@ -2,8 +2,10 @@
 /// Adding the cotangents of heads, one after the other, to those of a call. data() null: not wanted.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "core/threads.hpp"
 #include "nn/ssd_task.hpp"
 
 namespace structmat::nn {
@@ -58,6 +60,42 @@ class GroupSum {
  private:
   View<T, 4> to_;
   Array<compute_t<T>, 2> sum_;
+};
+
+/// collect(at, make(at)) in the order of 0 <= at < count, where `team` of make run at the same time.
+template <class Made, class Make, class Collect>
+void in_waves(int team, index_t count, const Make& make, const Collect& collect) {
+  for (index_t first = 0; first < count; first += team) {
+    const index_t wave = std::min<index_t>(team, count - first);
+    std::vector<std::optional<Made>> made(wave);
+    parallel_for(team, wave, [&](index_t i) { made[i].emplace(make(first + i)); });
+    for (index_t i = 0; i < wave; ++i) collect(first + i, *made[i]);
+  }
+}
+
+/// Checks cotangents, which may be absent, and broadcasts their batches.
+template <class RequireApart>
+class CotangentCheck {
+ public:
+  CotangentCheck(const char* operation, const RequireApart& require_apart)
+      : operation_(operation), require_apart_(require_apart) {}
+
+  template <class T, int Rank, class Space, class Extents>
+  void operator()(const char* name, View<T, Rank, Space>& bar, const Extents& extents,
+                  index_t batch) {
+    if (!bar.data()) return;
+    bar = bar.broadcast(0, batch);
+    detail::require_extents(operation_, name, bar, extents);
+    shared_ = shared_ || (batch > 1 && bar.stride(0) == 0);
+    require_apart_(View<const T, Rank, Space>(bar), name);
+  }
+  /// Do entries of a batch add to the same numbers?
+  bool shared() const { return shared_; }
+
+ private:
+  const char* operation_;
+  RequireApart require_apart_;
+  bool shared_ = false;
 };
 
 }  // namespace structmat::nn

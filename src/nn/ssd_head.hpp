@@ -48,6 +48,20 @@ struct Head {
   R a;
   StepRule<R> step;
 
+  /// Tokens [begin, end).
+  Head part(index_t begin, index_t end) const {
+    Head h = *this;
+    h.x = x.slice(0, begin, end), h.dt = dt.slice(0, begin, end);
+    h.b = b.slice(0, begin, end), h.c = c.slice(0, begin, end);
+    return h;
+  }
+  /// In the opposite order.
+  Head reversed() const {
+    Head h = *this;
+    h.x = x.reversed(0), h.dt = dt.reversed(0), h.b = b.reversed(0), h.c = c.reversed(0);
+    return h;
+  }
+
   index_t length() const { return x.extent(0); }
   index_t channels() const { return padded(x.extent(1), lanes<R>); }
   index_t states() const { return padded(b.extent(1), state_tile); }

@@ -93,33 +93,24 @@ class Collector {
   GroupSum<T> b_, c_;
 };
 
-/// Checks and broadcasts `bar`; true where entries of the batch add to the same numbers.
+/// Checks `bar` and broadcasts its batches; true where entries of the batch add to the same numbers.
 template <Storage T>
 bool check_cotangents(const SsdView<T>& m, const SsdInput<T>& in, const SsdShape& s,
                       SsdCotangent<T>& bar) {
-  bool shared = false;
-  const auto require = [&](const char* name, auto& v, const auto& extents, index_t batch) {
-    if (!v.data()) return;
-    v = v.broadcast(0, batch);
-    detail::require_extents(operation, name, v, extents);
-    shared = shared || (batch > 1 && v.stride(0) == 0);
-    const View<const typename std::remove_reference_t<decltype(v)>::value_type,
-               std::remove_reference_t<decltype(v)>::rank>
-        result(v);
+  CotangentCheck check(operation, [&](const auto& result, const char* name) {
     require_apart(operation, m, in, result, name);
-  };
-  using E4 = std::array<index_t, 4>;
-  require("the cotangent of x", bar.x, in.x.extents(), s.batch);
-  require("the cotangent of z", bar.z, in.x.extents(), s.batch);
-  require("the cotangent of dt", bar.dt, m.dt.extents(), s.batch);
-  require("the cotangent of B", bar.b, m.b.extents(), s.batch);
-  require("the cotangent of C", bar.c, m.c.extents(), s.batch);
-  require("the cotangent of initial_state", bar.initial_state,
-          E4{s.sequences, s.heads, s.channels, s.states}, s.sequences);
-  require("the cotangent of a", bar.a, std::array<index_t, 1>{s.heads}, s.heads);
-  require("the cotangent of dt_bias", bar.dt_bias, std::array<index_t, 1>{s.heads}, s.heads);
-  require("the cotangent of D", bar.d, std::array<index_t, 2>{s.heads, s.channels}, s.heads);
-  return shared;
+  });
+  check("the cotangent of x", bar.x, in.x.extents(), s.batch);
+  check("the cotangent of z", bar.z, in.x.extents(), s.batch);
+  check("the cotangent of dt", bar.dt, m.dt.extents(), s.batch);
+  check("the cotangent of B", bar.b, m.b.extents(), s.batch);
+  check("the cotangent of C", bar.c, m.c.extents(), s.batch);
+  check("the cotangent of initial_state", bar.initial_state,
+        std::array<index_t, 4>{s.sequences, s.heads, s.channels, s.states}, s.sequences);
+  check("the cotangent of a", bar.a, std::array<index_t, 1>{s.heads}, s.heads);
+  check("the cotangent of dt_bias", bar.dt_bias, std::array<index_t, 1>{s.heads}, s.heads);
+  check("the cotangent of D", bar.d, std::array<index_t, 2>{s.heads, s.channels}, s.heads);
+  return check.shared();
 }
 
 }  // namespace
@@ -142,25 +133,22 @@ void apply_vjp(const exec::cpu& e, const SsdView<T>& matrix, const SsdInput<T>& 
   }
   const bool shared = check_cotangents(m, in, shape, bar);
   const index_t tasks = shape.sequences * shape.heads;
-  if (tasks == 0) return;
   const int team = shared ? 1
                           : team_for(e.threads, 16 * shape.batch * shape.length * shape.heads *
                                                     shape.channels * shape.states);
   Collector<T> collector(bar);
-  for (index_t first = 0; first < tasks; first += team) {
-    const index_t count = std::min<index_t>(team, tasks - first);
-    std::vector<Shares<R>> shares(count);
-    parallel_for(team, count, [&](index_t i) {
-      const SsdTask<T> task(m, in, shape, first + i);
-      const View<const R, 2> last =
-          final_state_bar.data() ? final_state_bar.select(0, task.sequence).select(0, task.h)
-                                 : View<const R, 2>();
-      shares[i] = pull_back<T>(task, task.part(y_bar), last, bar);
-    });
-    for (index_t i = 0; i < count; ++i) {
-      collector.add_head(SsdTask<T>(m, in, shape, first + i), shares[i]);
-    }
-  }
+  in_waves<Shares<R>>(
+      team, tasks,
+      [&](index_t at) {
+        const SsdTask<T> task(m, in, shape, at);
+        const View<const R, 2> last =
+            final_state_bar.data() ? final_state_bar.select(0, task.sequence).select(0, task.h)
+                                   : View<const R, 2>();
+        return pull_back<T>(task, task.part(y_bar), last, bar);
+      },
+      [&](index_t at, const Shares<R>& s) {
+        collector.add_head(SsdTask<T>(m, in, shape, at), s);
+      });
 }
 
 #define STRUCTMAT_INSTANTIATE(T)                                                             \
