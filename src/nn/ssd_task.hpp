@@ -2,19 +2,11 @@
 /// One head of one sequence of a call of SSD.
 #pragma once
 
+#include "nn/activation.hpp"
 #include "nn/ssd_head.hpp"
 #include "nn/ssd_operands.hpp"
 
 namespace structmat::nn {
-
-template <RealScalar R>
-R sigmoid(R v) {
-  return 1 / (1 + std::exp(-v));
-}
-template <RealScalar R>
-R silu(R v) {
-  return v * sigmoid(v);
-}
 
 template <Storage T>
 struct SsdTask {

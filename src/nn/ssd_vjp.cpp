@@ -49,12 +49,12 @@ Shares<compute_t<T>> pull_back(const SsdTask<T>& task, const View<const T, 2>& y
       for (index_t p = 0; p < channels; ++p) {
         R& y = out(t, p);
         if (gated) {
-          const R z = static_cast<R>(task.z(first + t, p)), s = sigmoid(z);
+          const R z = static_cast<R>(task.z(first + t, p));
           if (of_gate) {
             const R product = sum(t, p) + task.d(p) * rows.x(t, p);
-            add(z_bar(first + t, p), y * product * s * (1 + z * (1 - s)));
+            add(z_bar(first + t, p), y * product * silu_slope(z));
           }
-          y *= z * s;
+          y *= silu(z);
         }
         shares.x(first + t, p) += task.d(p) * y;
         shares.d[p] += static_cast<double>(y) * static_cast<double>(rows.x(t, p));
