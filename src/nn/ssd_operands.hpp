@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "structmat/core/error.hpp"
+#include "nn/operands.hpp"
 #include "structmat/nn/ssd.hpp"
 
 namespace structmat::nn {
@@ -13,23 +13,6 @@ namespace structmat::nn {
 struct SsdShape {
   index_t batch, length, heads, channels, groups, states, sequences;
 };
-
-namespace detail {
-
-template <class V, std::size_t Rank>
-void require_extents(const std::string& operation, const char* name, const V& v,
-                     const std::array<index_t, Rank>& extents) {
-  if (v.extents() == extents) return;
-  const auto text = [](const auto& e) {
-    std::string s;
-    for (const index_t n : e) s += (s.empty() ? "" : " x ") + std::to_string(n);
-    return s;
-  };
-  throw ShapeError(operation + ": " + name + " is " + text(v.extents()) + ", expected " +
-                   text(extents));
-}
-
-}  // namespace detail
 
 /// Shapes of all operands, with batch extents 1 broadcast. Throws ShapeError.
 template <Storage T, class Space>
@@ -57,10 +40,7 @@ SsdShape check_operands(const std::string& operation, SsdView<T, Space>& m, SsdI
   }
   if (in.z.data()) require("z", in.z, in.x.extents());
   if (m.starts.extent(0) > 0) {
-    if (s.batch != 1) {
-      throw ShapeError(operation + ": packed sequences in a batch of " + std::to_string(s.batch) +
-                       ", expected 1");
-    }
+    require_one_entry(operation, s.batch);
     s.sequences = m.starts.extent(0) - 1;
   }
   if (in.initial_state.data()) {
@@ -69,24 +49,6 @@ SsdShape check_operands(const std::string& operation, SsdView<T, Space>& m, SsdI
                             E4{s.sequences, s.heads, s.channels, s.states});
   }
   return s;
-}
-
-/// Throws DomainError unless `starts` is 0 ... length in order.
-inline void check_starts(const std::string& operation, const Starts<>& starts, index_t length) {
-  const index_t count = starts.extent(0);
-  if (count == 0) return;
-  if (starts(0) != 0 || starts(count - 1) != length) {
-    throw DomainError(operation + ": sequences cover tokens " + std::to_string(starts(0)) + " to " +
-                      std::to_string(starts(count - 1)) + ", there are 0 to " +
-                      std::to_string(length));
-  }
-  for (index_t s = 1; s < count; ++s) {
-    if (starts(s) < starts(s - 1)) {
-      throw DomainError(operation + ": sequence " + std::to_string(s) + " starts at token " +
-                        std::to_string(starts(s)) + ", before the one in front of it at " +
-                        std::to_string(starts(s - 1)));
-    }
-  }
 }
 
 }  // namespace structmat::nn
