@@ -133,7 +133,9 @@ void apply(const exec::cpu& e, const Conv1dView<T>& m, const Conv1dInput<T>& in,
   detail::require_extents(c.operation, "y", out.y, in.x.extents());
   c.require_state("final_state", out.final_state);
   c.require_apart("y", View<const T, 3>(out.y));
-  c.require_apart("final_state", View<const R, 3>(out.final_state));
+  if (!same_view(in.initial_state, out.final_state)) {
+    c.require_apart("final_state", View<const R, 3>(out.final_state));
+  }
   parallel_for(team_for(e.threads, in.x.size() * c.taps), c.tasks(), [&](index_t at) {
     const Task<T> task(c, at);
     const View<T, 2> y = task.part(out.y);
@@ -147,8 +149,10 @@ void apply(const exec::cpu& e, const Conv1dView<T>& m, const Conv1dInput<T>& in,
     if (!out.final_state.data()) return;
     const View<R, 2> last = out.final_state.select(0, task.sequence);
     for (index_t k = 0; k + 1 < task.taps; ++k) {
-      for (index_t i = 0; i < task.count; ++i) last(task.first + i, k) = 0;
-      task.with_inputs(task.length, k, [&](index_t i, R v) { last(task.first + i, k) = v; });
+      // In place, older inputs move to the front before their places are taken.
+      std::fill_n(sum, task.count, R(0));
+      task.with_inputs(task.length, k, [&](index_t i, R v) { sum[i] = v; });
+      for (index_t i = 0; i < task.count; ++i) last(task.first + i, k) = sum[i];
     }
   });
 }

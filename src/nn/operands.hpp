@@ -27,6 +27,12 @@ void require_extents(const std::string& operation, const char* name, const V& v,
 
 }  // namespace detail
 
+/// Are they the same numbers at the same places?
+template <class U, class V, int Rank, class Space>
+bool same_view(const View<U, Rank, Space>& a, const View<V, Rank, Space>& b) {
+  return a.data() == b.data() && a.extents() == b.extents() && a.strides() == b.strides();
+}
+
 /// Throws ShapeError for packed sequences in a batch.
 inline void require_one_entry(const std::string& operation, index_t batch) {
   if (batch == 1) return;

@@ -48,7 +48,9 @@ void apply(const exec::cpu& e, const SsdView<T>& matrix, const SsdInput<T>& inpu
         std::array<index_t, 4>{shape.sequences, shape.heads, shape.channels, shape.states});
   }
   require_apart(operation, m, in, View<const T, 4>(out.y), "y");
-  require_apart(operation, m, in, View<const compute_t<T>, 4>(out.final_state), "final_state");
+  SsdInput<T> others = in;
+  if (same_view(input.initial_state, out.final_state)) others.initial_state = {};
+  require_apart(operation, m, others, View<const compute_t<T>, 4>(out.final_state), "final_state");
   const index_t tasks = shape.sequences * shape.heads;
   const int team = team_for(e.threads, 3 * shape.batch * shape.length * shape.heads *
                                            shape.channels * shape.states);

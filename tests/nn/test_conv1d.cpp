@@ -130,6 +130,16 @@ TEST_CASE("short convolutions in pieces and packed", "[nn][conv1d]") {
   CHECK(same(y, whole.y));
   CHECK(same(to, whole.final_state));
 
+  // Token by token, the state in place.
+  Array<double, 3> state = k.initial, steps(k.x.extents());
+  for (index_t t = 0; t <= 20; ++t) {
+    apply(exec::cpu{}, k.filter(),
+          Conv1dInput<double>{k.x.view().slice(1, t, std::min<index_t>(t + 1, 20)), state},
+          Conv1dOutput<double>{steps.view().slice(1, t, std::min<index_t>(t + 1, 20)), state});
+  }
+  CHECK(same(steps, whole.y));
+  CHECK(same(state, whole.final_state));
+
   Case packed(1, 20, 5, 4, 8, 4);
   packed.starts = {0, 2, 2, 9, 20};
   const Result together = run(packed);

@@ -283,6 +283,21 @@ TEST_CASE("pieces, packed sequences and single samples of SSD", "[nn][ssd]") {
     CHECK(same(y, whole.y));
     CHECK(same(last, whole.final_state));
   }
+  SECTION("token by token, the state in place") {
+    const Case k(2, 70, 2, 3, 1, 4, 16);
+    const Result whole = run(k);
+    Array<double, 4> y(k.x.extents()), state = k.initial;
+    for (index_t t = 0; t < 70; ++t) {
+      SsdView<double> m = k.matrix();
+      m.dt = m.dt.slice(1, t, t + 1), m.b = m.b.slice(1, t, t + 1), m.c = m.c.slice(1, t, t + 1);
+      const SsdInput<double> all = k.input();
+      apply(exec::cpu{}, m,
+            SsdInput<double>{all.x.slice(1, t, t + 1), all.z.slice(1, t, t + 1), state},
+            SsdOutput<double>{y.view().slice(1, t, t + 1), state});
+    }
+    CHECK(same(y, whole.y));
+    CHECK(same(state, whole.final_state));
+  }
   SECTION("packed") {
     Case k(1, 150, 2, 3, 1, 4, 12, 4);
     k.starts = {0, 77, 77, 78, 150};

@@ -59,7 +59,8 @@ struct Conv1dCotangent {
 };
 
 /// y := the convolved x, and the final states, which mix older states with inputs where a sequence is shorter than
-/// the filter. y and final_state overlap nothing. Strides are free, y not broadcast.
+/// the filter. y and final_state overlap nothing, but final_state may be initial_state: then the state advances in place.
+/// Strides are free, y not broadcast.
 /// Cost: 2 W operations a number. Threads: over sequences; the result does not depend on their number.
 /// Accuracy: componentwise, W eps; bf16 is rounded once.
 /// Throws ShapeError; DomainError (overlap, starts, ahead outside 0 ... W - 1, states of a filter that looks ahead);

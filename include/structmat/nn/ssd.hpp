@@ -73,7 +73,8 @@ struct SsdCotangent {
 };
 
 /// y := SSD(x), and the final states. Shapes: the file's head. The batch extent of x rules; others may be 1 and
-/// are broadcast. y and final_state overlap nothing. Strides are free; y not broadcast.
+/// are broadcast. y and final_state overlap nothing, but final_state may be initial_state: then the state
+/// advances in place, and one token at a time is a step of a decoder. Strides are free; y not broadcast.
 /// Packed (starts not empty): batch is 1, states are one a sequence; an empty sequence hands its state on.
 /// Cost: 6 L N P operations a head; memory: O(N P) and a chunk of rows a thread. Threads: over batch or
 /// sequences, and heads. The result does not depend on their number, bit for bit.
