@@ -71,16 +71,16 @@ class Collector {
 
   explicit Collector(const QuasiseparableMixerCotangent<T>& bar)
       : bar_(bar),
-        sums_{GroupSum<T>(bar.forward.b), GroupSum<T>(bar.forward.c), GroupSum<T>(bar.backward.b),
-              GroupSum<T>(bar.backward.c)} {}
+        sums_{GroupSum<T, R>(bar.forward.b), GroupSum<T, R>(bar.forward.c), GroupSum<T, R>(bar.backward.b),
+              GroupSum<T, R>(bar.backward.c)} {}
 
   void add_head(const MixerTask<T>& task, const Shares<R>& s) {
     const SsdTask<T>& head = task.direction[0];
     add_rows(head, head.h, s.x, bar_.x);
     for (int i = 0; i < 2; ++i) {
       add_steps(head, s.direction[i].dt, (i == 0 ? bar_.forward : bar_.backward).dt);
-      sums_[2 * i].add(head, s.direction[i].b);
-      sums_[2 * i + 1].add(head, s.direction[i].c);
+      sums_[2 * i].add(place_of(head), s.direction[i].b);
+      sums_[2 * i + 1].add(place_of(head), s.direction[i].c);
     }
     add_steps(head, s.delta, bar_.delta);
     add_parameter(head.h, s.a, bar_.a);
@@ -90,7 +90,7 @@ class Collector {
 
  private:
   QuasiseparableMixerCotangent<T> bar_;
-  GroupSum<T> sums_[4];
+  GroupSum<T, R> sums_[4];
 };
 
 /// Checks `bar` and broadcasts its batches.

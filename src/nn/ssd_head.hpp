@@ -7,37 +7,11 @@
 #include <cmath>
 
 #include "nn/ssd_sweep.hpp"
+#include "nn/step_rule.hpp"
 #include "structmat/core/array.hpp"
 #include "structmat/nn/storage.hpp"
 
 namespace structmat::nn {
-
-/// Delta of a raw step, and what it is differentiated by.
-template <RealScalar R>
-struct StepRule {
-  R bias = 0;
-  bool softplus = true;
-  R low = 0, high = std::numeric_limits<R>::infinity();
-
-  /// softplus(v) = v in R beyond 20 (float) or 40 (double), where e^-v is below half a unit.
-  static constexpr R linear_above = std::same_as<R, float> ? 20 : 40;
-
-  R unclamped(R raw) const {
-    const R v = raw + bias;
-    return !softplus || v > linear_above ? v : std::log1p(std::exp(v));
-  }
-  R operator()(R raw) const {
-    const R v = unclamped(raw);
-    // In this order NaN stays NaN.
-    return v < low ? low : v > high ? high : v;
-  }
-  /// d Delta / d raw; 0 where the clamp holds.
-  R slope(R raw) const {
-    const R v = unclamped(raw);
-    if (v < low || v > high) return 0;
-    return softplus ? 1 / (1 + std::exp(-(raw + bias))) : R(1);
-  }
-};
 
 template <Storage T>
 struct Head {

@@ -81,8 +81,8 @@ class Collector {
   void add_head(const SsdTask<T>& task, const Shares<R>& s) {
     add_rows(task, task.h, s.x, bar_.x);
     add_steps(task, s.dt, bar_.dt);
-    b_.add(task, s.b);
-    c_.add(task, s.c);
+    b_.add(place_of(task), s.b);
+    c_.add(place_of(task), s.c);
     add_parameter(task.h, s.a, bar_.a);
     add_parameter(task.h, s.dt_bias, bar_.dt_bias);
     add_channels(task.h, s.d, bar_.d);
@@ -90,7 +90,7 @@ class Collector {
 
  private:
   SsdCotangent<T> bar_;
-  GroupSum<T> b_, c_;
+  GroupSum<T, R> b_, c_;
 };
 
 /// Checks `bar` and broadcasts its batches; true where entries of the batch add to the same numbers.
