@@ -1,0 +1,92 @@
+/// \file
+/// Adding cotangents one after the other, whoever computed them. data() null: not wanted.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "core/threads.hpp"
+#include "nn/operands.hpp"
+#include "structmat/core/array.hpp"
+#include "structmat/nn/storage.hpp"
+
+namespace structmat::nn {
+
+/// to += v, rounded once.
+template <class T, class C>
+void add(T& to, const C& v) {
+  to = static_cast<T>(static_cast<C>(to) + v);
+}
+
+/// Number i of a parameter.
+template <class R, class D>
+void add_parameter(index_t i, const D& v, const View<R, 1>& to) {
+  if (to.data()) to(i) += static_cast<R>(v);
+}
+
+/// Tokens from `begin` on of a batch entry; member `place` of `members` of a group.
+struct GroupPlace {
+  index_t entry, begin, group, place, members;
+};
+
+/// What the members of a group add to numbers (batch, L, groups, n), in their order, rounded when the last one has.
+template <class T, class C>
+class GroupSum {
+ public:
+  explicit GroupSum(const View<T, 4>& to) : to_(to) {}
+
+  void add(const GroupPlace& p, const Array<C, 2>& rows) {
+    if (!to_.data()) return;
+    if (p.place == 0) sum_ = Array<C, 2>(rows.extents());
+    for (index_t i = 0; i < rows.size(); ++i) sum_.data()[i] += rows.data()[i];
+    if (p.place != p.members - 1) return;
+    for (index_t t = 0; t < sum_.extent(0); ++t) {
+      for (index_t n = 0; n < sum_.extent(1); ++n) {
+        nn::add(to_(p.entry, p.begin + t, p.group, n), sum_(t, n));
+      }
+    }
+  }
+
+ private:
+  View<T, 4> to_;
+  Array<C, 2> sum_;
+};
+
+/// collect(at, make(at)) in the order of 0 <= at < count, where `team` of make run at the same time.
+template <class Made, class Make, class Collect>
+void in_waves(int team, index_t count, const Make& make, const Collect& collect) {
+  for (index_t first = 0; first < count; first += team) {
+    const index_t wave = std::min<index_t>(team, count - first);
+    std::vector<std::optional<Made>> made(wave);
+    parallel_for(team, wave, [&](index_t i) { made[i].emplace(make(first + i)); });
+    for (index_t i = 0; i < wave; ++i) collect(first + i, *made[i]);
+  }
+}
+
+/// Checks cotangents, which may be absent, and broadcasts their batches.
+template <class RequireApart>
+class CotangentCheck {
+ public:
+  CotangentCheck(const char* operation, const RequireApart& require_apart)
+      : operation_(operation), require_apart_(require_apart) {}
+
+  template <class T, int Rank, class Space, class Extents>
+  void operator()(const char* name, View<T, Rank, Space>& bar, const Extents& extents,
+                  index_t batch) {
+    if (!bar.data()) return;
+    bar = bar.broadcast(0, batch);
+    detail::require_extents(operation_, name, bar, extents);
+    shared_ = shared_ || (batch > 1 && bar.stride(0) == 0);
+    require_apart_(View<const T, Rank, Space>(bar), name);
+  }
+  /// Do entries of a batch add to the same numbers?
+  bool shared() const { return shared_; }
+
+ private:
+  const char* operation_;
+  RequireApart require_apart_;
+  bool shared_ = false;
+};
+
+}  // namespace structmat::nn
