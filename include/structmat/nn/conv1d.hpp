@@ -48,7 +48,7 @@ struct Conv1dOutput {
   View<compute_t<T>, 3, Space> final_state{};  ///< data() null: not wanted
 };
 
-/// Cotangents, added to; data() null: not wanted.
+/// Cotangents, added to or set; data() null: not wanted.
 template <Storage T, class Space = space::host>
 struct Conv1dCotangent {
   using R = compute_t<T>;
@@ -56,6 +56,7 @@ struct Conv1dCotangent {
   View<R, 2, Space> weight{};
   View<R, 1, Space> bias{};
   View<R, 3, Space> initial_state{};
+  bool accumulate = true;  ///< false: cotangents are set
 };
 
 /// y := the convolved x, and the final states, which mix older states with inputs where a sequence is shorter than

@@ -20,7 +20,8 @@ enum class Gate { after, before };
 struct GatedNormOptions {
   Gate gate = Gate::after;
   double epsilon = 1e-5;
-  index_t group = 0;  ///< channels of a group; 0: all
+  index_t group = 0;       ///< channels of a group; 0: all
+  bool accumulate = true;  ///< reverse mode: cotangents are added to; false: set
 };
 
 /// y := the normalised rows of x.
@@ -31,8 +32,8 @@ struct GatedNormOptions {
 /// Accuracy: relative, a few eps of compute_t<T>, rounded once to T.
 /// Throws ShapeError (also where the group does not divide the channels), DomainError (overlap, epsilon < 0).
 template <Storage T>
-void gated_norm(const exec::cpu& e, View<const T, 2> x, View<const T, 2> z, View<const compute_t<T>, 1> w,
-                const GatedNormOptions& options, View<T, 2> y);
+void gated_norm(const exec::cpu& e, View<const T, 2> x, View<const T, 2> z,
+                View<const compute_t<T>, 1> w, const GatedNormOptions& options, View<T, 2> y);
 
 /// Reverse mode: adds to x_bar, z_bar, w_bar, each of which may be absent (data() null), the cotangents for y_bar.
 /// Cotangents overlap nothing. Sums over rows for w are in double, in an order that depends on shapes alone.

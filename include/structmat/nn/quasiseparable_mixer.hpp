@@ -46,7 +46,7 @@ struct QuasiseparableMixerView {
   Starts<Space> starts{};
 };
 
-/// Cotangents, added to; data() null: not wanted.
+/// Cotangents, added to or set; data() null: not wanted.
 template <Storage T, class Space = space::host>
 struct MixerDirectionCotangent {
   View<T, 3, Space> dt{};
@@ -62,6 +62,7 @@ struct QuasiseparableMixerCotangent {
   View<T, 3, Space> delta{};
   View<R, 2, Space> d{};
   View<R, 1, Space> dt_bias{};
+  bool accumulate = true;  ///< false: cotangents are set
 };
 
 /// y := M x. x, y: (batch, L, H, P); the batch extent of x rules. y overlaps nothing. Strides are free.

@@ -73,15 +73,16 @@ struct SelectiveScanOutput {
   View<S, 3, Space> final_state{};  ///< data() null: not wanted
 };
 
-/// Cotangents, added to; data() null: not wanted. Complex ones as everywhere: dL = Re <bar, d.>.
+/// Cotangents, added to or set; data() null: not wanted. Complex ones as everywhere: dL = Re <bar, d.>.
 template <Storage T, class S = compute_t<T>, class Space = space::host>
 struct SelectiveScanCotangent {
   using R = compute_t<T>;
   View<T, 3, Space> u{}, z{}, delta{};
-  View<S, 2, Space> a{}, b{}, c{};                       ///< b, c: of the constant ones
+  View<S, 2, Space> a{}, b{}, c{};  ///< b, c: of the constant ones
   View<selected_t<T, S>, 4, Space> b_varying{}, c_varying{};
   View<R, 1, Space> d{}, delta_bias{};
   View<S, 3, Space> initial_state{};
+  bool accumulate = true;  ///< false: cotangents are set
 };
 
 /// y := the scan of u, and the final states. y and final_state overlap nothing, but final_state may be initial_state: then

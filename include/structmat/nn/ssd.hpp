@@ -49,8 +49,8 @@ struct SsdView {
 template <Storage T, class Space = space::host>
 struct SsdInput {
   View<const T, 4, Space> x;
-  View<const T, 4, Space> z{};                           ///< data() null: no gate
-  View<const compute_t<T>, 4, Space> initial_state{};    ///< data() null: zero
+  View<const T, 4, Space> z{};                         ///< data() null: no gate
+  View<const compute_t<T>, 4, Space> initial_state{};  ///< data() null: zero
 };
 
 template <Storage T, class Space = space::host>
@@ -59,7 +59,7 @@ struct SsdOutput {
   View<compute_t<T>, 4, Space> final_state{};  ///< data() null: not wanted
 };
 
-/// Cotangents, added to; data() null: not wanted. A stride 0 sums over that extent.
+/// Cotangents, added to or set; data() null: not wanted. A stride 0 sums over that extent.
 template <Storage T, class Space = space::host>
 struct SsdCotangent {
   using R = compute_t<T>;
@@ -70,6 +70,7 @@ struct SsdCotangent {
   View<R, 2, Space> d{};
   View<R, 1, Space> dt_bias{};
   View<R, 4, Space> initial_state{};
+  bool accumulate = true;  ///< false: cotangents are set
 };
 
 /// y := SSD(x), and the final states. Shapes: the file's head. The batch extent of x rules; others may be 1 and
