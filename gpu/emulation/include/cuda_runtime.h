@@ -209,6 +209,13 @@ STRUCTMAT_USING(sqrt)
 STRUCTMAT_USING(trunc)
 #undef STRUCTMAT_USING
 
+inline unsigned __float_as_uint(float x) {
+  return std::bit_cast<unsigned>(x);
+}
+inline float __uint_as_float(unsigned x) {
+  return std::bit_cast<float>(x);
+}
+
 template <class T>
 T rsqrt(T x) {
   return 1 / std::sqrt(x);
