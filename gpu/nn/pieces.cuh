@@ -18,8 +18,8 @@ struct alignas(N * sizeof(T)) Piece {
 template <class T>
 struct PieceAt {
   T* first;
-  index_t stride;
-  index_t count;
+  index_t stride = 1;
+  index_t count = 0;
 };
 
 template <class T, int N>
