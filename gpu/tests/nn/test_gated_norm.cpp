@@ -36,7 +36,8 @@ Array<double, Rank> doubles(const Array<T, Rank>& from) {
 }
 bool same(const auto& a, const auto& b) {
   return a.extents() == b.extents() &&
-         std::memcmp(a.data(), b.data(), sizeof(*a.data()) * static_cast<std::size_t>(a.size())) == 0;
+         std::memcmp(a.data(), b.data(), sizeof(*a.data()) * static_cast<std::size_t>(a.size())) ==
+             0;
 }
 /// |a - b| <= tolerance (1 + |b|) in all places.
 template <class T, int Rank>
@@ -49,10 +50,6 @@ void check_close(const Array<T, Rank>& a, const Array<double, Rank>& b, double t
     worst = std::isnan(error) ? INFINITY : std::max(worst, error);
   }
   CHECK(worst <= tolerance);
-}
-template <class A>
-auto constant(const A& from) {
-  return View<const typename A::value_type, A::rank, Cuda>(from);
 }
 
 /// Operands that T can hold.
@@ -102,8 +99,8 @@ Result<T> run(const Case<T>& k) {
   Array<std::byte, 1> junk({gated_norm_vjp_workspace_bytes<T>(in, k.options)});
   std::fill(junk.begin(), junk.end(), std::byte{0xff});
   auto workspace = to_device(junk);
-  gated_norm_vjp<T>(exec::cuda{nullptr, workspace}, in, gate, weights, k.options, bar,
-                    x_bar.view(), z_bar.view(), w_bar.view());
+  gated_norm_vjp<T>(exec::cuda{nullptr, workspace}, in, gate, weights, k.options, bar, x_bar.view(),
+                    z_bar.view(), w_bar.view());
   device_synchronize();
   return {to_host(y), to_host(x_bar), to_host(z_bar), to_host(w_bar)};
 }
@@ -163,4 +160,170 @@ TEMPLATE_TEST_CASE("gated norms of few and of many channels", "[nn_gated_norm]",
   for (const index_t channels : {1, 7, 30, 264, 768, 1288, 2048, 4096, 8192, 9000, 16392}) {
     check_against_host(Case<TestType>(channels < 2000 ? 19 : 3, channels, 2));
   }
+}
+
+TEMPLATE_TEST_CASE("gated norms in place, of slices and of any strides", "[nn_gated_norm]", float,
+                   bf16) {
+  const index_t rows = 20, channels = 64, width = quick() ? 352 : 35072;
+  Case<TestType> k(rows, channels, 3);
+  k.options.gate = GENERATE(Gate::after, Gate::before);
+  k.options.group = GENERATE(0, 16);
+  const auto plain = run(k);
+  const auto w = to_device(k.w);
+  const auto spread = [&](const Array<TestType, 2>& from, index_t offset, index_t step) {
+    Array<TestType, 2> wide({rows, width});
+    for (index_t i = 0; i < rows; ++i) {
+      for (index_t c = 0; c < channels; ++c) wide(i, offset + c * step) = from(i, c);
+    }
+    return to_device(wide);
+  };
+  const auto part = [&](const auto& wide, index_t offset, index_t step) {
+    auto* first = const_cast<TestType*>(wide.data()) + offset;
+    return View<TestType, 2, Cuda>(first, {rows, channels}, {width, step});
+  };
+  const std::array<index_t, 2> layouts[] = {{32, 1}, {33, 1}, {4, 3}, {200, -2}};
+  for (const auto& [offset, step] : layouts) {
+    CAPTURE(offset, step);
+    auto x = spread(k.x, offset, step);
+    const auto z = spread(k.z, offset, step), y_bar = spread(k.y_bar, offset, step);
+    auto x_bar = spread(k.x, offset, step), z_bar = spread(k.x, offset, step);
+    Array<float, 1, Cuda> w_bar(k.w.extents());
+    const auto constant = [&](const auto& wide) {
+      return View<const TestType, 2, Cuda>(part(wide, offset, step));
+    };
+    const View<const float, 1, Cuda> weights(w);
+    Array<std::byte, 1, Cuda> workspace(
+        {gated_norm_vjp_workspace_bytes<TestType>(constant(x), k.options)}, uninitialized);
+    gated_norm_vjp<TestType>(exec::cuda{nullptr, workspace}, constant(x), constant(z), weights,
+                             k.options, constant(y_bar), part(x_bar, offset, step),
+                             part(z_bar, offset, step), w_bar.view());
+    gated_norm<TestType>(exec::cuda{}, constant(x), constant(z), weights, k.options,
+                         part(x, offset, step));
+    device_synchronize();
+    // In vectors or not, sums are in another order.
+    const auto close = [&](const Array<TestType, 2, Cuda>& wide, const Array<TestType, 2>& to) {
+      const auto here = to_host(wide);
+      Array<TestType, 2> got({rows, channels});
+      for (index_t i = 0; i < rows; ++i) {
+        for (index_t c = 0; c < channels; ++c) got(i, c) = here(i, offset + c * step);
+      }
+      check_close(got, doubles(to), 2 * eps<TestType> + 128 * eps<float>);
+      if (offset == 32) CHECK(same(got, to));
+    };
+    close(x, plain.y);
+    close(x_bar, plain.x_bar);
+    close(z_bar, plain.z_bar);
+    check_close(to_host(w_bar), doubles(plain.w_bar), 256 * eps<float>);
+  }
+}
+
+TEMPLATE_TEST_CASE("gated norms repeat, and a row does not depend on others", "[nn_gated_norm]",
+                   float, bf16) {
+  for (const index_t channels : {72, 512}) {
+    const Case<TestType> k(quick() ? 600 : 3000, channels, 4);
+    const auto first = run(k);
+    for (int i = 0; i < (quick() ? 1 : 30); ++i) {
+      const auto again = run(k);
+      REQUIRE(same(again.y, first.y));
+      REQUIRE(same(again.x_bar, first.x_bar));
+      REQUIRE(same(again.z_bar, first.z_bar));
+      REQUIRE(same(again.w_bar, first.w_bar));
+    }
+    Case<TestType> alone = k;
+    const auto one = [](const auto& from) { return to_array(from.view().slice(0, 570, 571)); };
+    alone.x = one(k.x), alone.z = one(k.z), alone.y_bar = one(k.y_bar);
+    const auto r = run(alone);
+    CHECK(same(r.y, one(first.y)));
+    CHECK(same(r.x_bar, one(first.x_bar)));
+    CHECK(same(r.z_bar, one(first.z_bar)));
+  }
+}
+
+TEST_CASE("gated norms of many rows and groups", "[nn_gated_norm]") {
+  Case<bf16> k(quick() ? 900 : 70000, 32, 5);
+  check_against_host(k);
+  k.options.group = 8;
+  check_against_host(k);
+  Case<float> wide(3, quick() ? 2400 : 80000, 6);
+  wide.options.group = 1;
+  check_against_host(wide);
+  wide.options.group = 4;
+  check_against_host(wide);
+}
+
+TEST_CASE("offsets beyond 32 bits in gated norms", "[nn_gated_norm]") {
+  if (quick()) return;
+  const Case<bf16> k(70, 8, 7);
+  const auto plain = run(k);
+  const auto z = to_device(k.z);
+  const auto w = to_device(k.w);
+  const index_t apart = index_t(1) << 26;
+  Array<bf16, 1, Cuda> memory({70 * apart}, uninitialized);
+  for (index_t i = 0; i < 70; ++i) {
+    structmat::detail::copy_host_to_device(memory.data() + i * apart, &k.x(i, 0), 8 * sizeof(bf16));
+  }
+  const View<bf16, 2, Cuda> x(memory.data(), {70, 8}, {apart, 1});
+  gated_norm<bf16>(exec::cuda{}, View<const bf16, 2, Cuda>(x), View<const bf16, 2, Cuda>(z),
+                   View<const float, 1, Cuda>(w), k.options, x);
+  device_synchronize();
+  Array<bf16, 2> y(k.x.extents());
+  for (index_t i = 0; i < 70; ++i) {
+    structmat::detail::copy_device_to_host(&y(i, 0), memory.data() + i * apart, 8 * sizeof(bf16));
+  }
+  CHECK(same(y, plain.y));
+}
+
+TEST_CASE("gated norms of what is not finite", "[nn_gated_norm]") {
+  Case<float> k(3, 16, 8);
+  k.x(1, 2) = NAN;
+  k.z(0, 0) = -INFINITY;
+  const auto r = run(k);
+  CHECK(r.y(0, 0) == 0);
+  CHECK(r.z_bar(0, 0) == 0);
+  for (index_t c = 0; c < 16; ++c) {
+    CHECK(std::isfinite(r.y(0, c)));
+    CHECK(std::isnan(r.y(1, c)));
+    CHECK(std::isfinite(r.y(2, c)));
+  }
+}
+
+TEST_CASE("gated norms refuse what does not fit", "[nn_gated_norm]") {
+  const Case<float> k(4, 16, 9);
+  const auto z = to_device(k.z);
+  const View<const float, 2, Cuda> zv(z);
+  Array<float, 2, Cuda> x({5, 16});
+  const View<float, 2, Cuda> first = x.view().slice(0, 0, 4), second = x.view().slice(0, 1, 5);
+  const View<const float, 2, Cuda> xv(first);
+  GatedNormOptions o;
+  CHECK_THROWS_WITH(gated_norm<float>(exec::cuda{}, xv, zv.slice(1, 0, 8), {}, o, first),
+                    "nn::gated_norm: z is 4 x 8, x is 4 x 16");
+  CHECK_THROWS_AS(gated_norm<float>(exec::cuda{}, xv, zv, {}, o, second), DomainError);
+  CHECK_THROWS_AS(gated_norm<float>(exec::cuda{}, zv, {}, {}, o,
+                                    View<float, 2, Cuda>(x.data(), {4, 16}, {0, 1})),
+                  Unsupported);
+  CHECK_THROWS_AS(gated_norm_vjp<float>(exec::cuda{}, xv, zv, {}, o, zv, second, {}, {}),
+                  DomainError);
+  o.group = 5;
+  CHECK_THROWS_WITH(gated_norm<float>(exec::cuda{}, xv, zv, {}, o, first),
+                    "nn::gated_norm: groups of 5 channels do not divide 16");
+}
+
+TEST_CASE("gated norms have a fixed shape", "[nn_fixed_shape]") {
+  const Case<bf16> k(70, 96, 10);
+  const auto x = to_device(k.x), z = to_device(k.z), y_bar = to_device(k.y_bar);
+  const auto w = to_device(k.w);
+  const View<const bf16, 2, Cuda> xv(x), zv(z), bar(y_bar);
+  const View<const float, 1, Cuda> wv(w);
+  Array<bf16, 2, Cuda> y(k.x.extents()), x_bar(k.x.extents()), z_bar(k.x.extents());
+  Array<float, 1, Cuda> w_bar(k.w.extents());
+  GatedNormOptions o;
+  test::check_fixed_shape(
+      "nn/gated_norm.hpp gated_norm ", gated_norm_workspace_bytes<bf16>(xv, o),
+      [&](const exec::cuda& e) { gated_norm<bf16>(e, xv, zv, wv, o, y.view()); }, y);
+  test::check_fixed_shape(
+      "nn/gated_norm.hpp gated_norm_vjp ", gated_norm_vjp_workspace_bytes<bf16>(xv, o),
+      [&](const exec::cuda& e) {
+        gated_norm_vjp<bf16>(e, xv, zv, wv, o, bar, x_bar.view(), z_bar.view(), w_bar.view());
+      },
+      x_bar, z_bar, w_bar);
 }
