@@ -106,7 +106,7 @@ class SegmentWalk {
   __device__ bool used() const { return segment_.number < segment_.count; }
   /// The last one of its sequence in the order of the walk.
   __device__ bool at_end() const { return segment_.number + 1 == segment_.count; }
-  __device__ bool at_start() const { return segment_.number == 0; }
+  __device__ bool alone() const { return segment_.count == 1; }
 
   __device__ void clear() {
     each([](float& sum, index_t, index_t) { sum = 0; });
@@ -379,7 +379,8 @@ __global__ void __launch_bounds__(threads, 2) walk(const __grid_constant__ WalkP
   for (index_t w = blockIdx.x; w < work; w += gridDim.x) {
     SegmentWalk<T, Tiles> walk(p, shared, w);
     if (!walk.used()) continue;
-    if (walk.at_start()) {
+    // Combined maps begin with the initial state, in whose place the last one may be written.
+    if (walk.alone()) {
       walk.load_initial();
     } else {
       walk.load_end();
