@@ -20,10 +20,12 @@ template <class T>
 struct Numbers {
   explicit Numbers(unsigned seed) : gen(seed) {}
   template <int Rank>
-  Array<double, Rank> operator()(const std::array<index_t, Rank>& extents, double low, double high) {
+  Array<double, Rank> operator()(const std::array<index_t, Rank>& extents, double low,
+                                 double high) {
     Array<double, Rank> a(extents, uninitialized);
     std::uniform_real_distribution<float> d(static_cast<float>(low), static_cast<float>(high));
-    for (index_t i = 0; i < a.size(); ++i) a.data()[i] = static_cast<double>(static_cast<float>(T(d(gen))));
+    for (index_t i = 0; i < a.size(); ++i)
+      a.data()[i] = static_cast<double>(static_cast<float>(T(d(gen))));
     return a;
   }
   std::mt19937 gen;
@@ -52,13 +54,16 @@ double error_of(const Shape& s) {
   const index_t sequences = s.starts.empty() ? s.batch : static_cast<index_t>(s.starts.size()) - 1;
   const auto x = numbers.template operator()<4>({s.batch, s.length, s.heads, s.channels}, -1, 1);
   std::vector<Array<double, 4>> bc;
-  for (int i = 0; i < 4; ++i) bc.push_back(numbers.template operator()<4>({s.batch, s.length, s.groups, s.states}, -1, 1));
+  for (int i = 0; i < 4; ++i)
+    bc.push_back(numbers.template operator()<4>({s.batch, s.length, s.groups, s.states}, -1, 1));
   const auto dtf = numbers.template operator()<3>({s.batch, s.length, s.heads}, -3, 0.5);
   const auto dtb = numbers.template operator()<3>({s.batch, s.length, s.heads}, -3, 0.5);
   const auto delta = numbers.template operator()<3>({s.batch, s.length, s.heads}, -1, 1);
-  const auto a = numbers.template operator()<1>({s.heads}, -1, -0.05), bias = numbers.template operator()<1>({s.heads}, -1, 1);
+  const auto a = numbers.template operator()<1>({s.heads}, -1, -0.05),
+             bias = numbers.template operator()<1>({s.heads}, -1, 1);
   const auto d = numbers.template operator()<2>({s.heads, s.channels}, -1, 1);
-  const auto first = numbers.template operator()<4>({sequences, s.heads, s.channels, s.states}, -1, 1);
+  const auto first =
+      numbers.template operator()<4>({sequences, s.heads, s.channels, s.states}, -1, 1);
   const auto starts = starts_array(s.starts);
   Array<double, 4> y(x.extents());
   QuasiseparableMixerView<double> m{{dtf, bc[0], bc[1]}, {dtb, bc[2], bc[3]}, a};
@@ -96,11 +101,13 @@ double error_of(const Shape& s) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the quasiseparable mixer on a device", "[nn_quasiseparable_mixer]", float, bf16) {
+TEMPLATE_TEST_CASE("the quasiseparable mixer on a device", "[nn_quasiseparable_mixer]", float,
+                   bf16) {
   const double limit = sizeof(TestType) == 2 ? 0.015 : 4e-6;
-  for (const Shape& shape : {Shape{1, 1, 1, 1, 1, 1}, Shape{2, 65, 4, 2, 3, 5}, Shape{1, 130, 2, 1, 64, 16},
-                             Shape{1, 300, 9, 1, 16, 64}, Shape{1, 127, 2, 1, 80, 130},
-                             Shape{1, 200, 4, 2, 16, 20, {0, 0, 3, 70, 70, 200}}}) {
+  for (const Shape& shape :
+       {Shape{1, 1, 1, 1, 1, 1}, Shape{2, 65, 4, 2, 3, 5}, Shape{1, 130, 2, 1, 64, 16},
+        Shape{1, 300, 9, 1, 16, 64}, Shape{1, 127, 2, 1, 80, 130},
+        Shape{1, 200, 4, 2, 16, 20, {0, 0, 3, 70, 70, 200}}}) {
     for (int flags = 0; flags < 8; ++flags) {
       Shape s = shape;
       s.shift = flags & 1, s.diagonal = flags & 2, s.state = flags & 4;
