@@ -29,9 +29,15 @@ struct StepOperands {
   index_t units;
 };
 
+/// Numbers of a row of `count`, from the nth on.
+template <class U>
+__device__ PieceAt<U> piece_of(U* row, index_t stride, index_t n, index_t count) {
+  return {row + n * stride, stride, count - n};
+}
+
 /// Vector: rows of states, B and C are whole vectors.
 template <class T, bool Vector>
-__global__ void __launch_bounds__(step_threads)
+__global__ void __launch_bounds__(step_threads, Vector ? 4 : 2)
     advance_states(const __grid_constant__ StepOperands<T> o) {
   const int lane = static_cast<int>(threadIdx.x) % lanes;
   for (index_t unit = blockIdx.x; unit < o.units; unit += gridDim.x) {
@@ -41,31 +47,33 @@ __global__ void __launch_bounds__(step_threads)
     const index_t group = h / o.heads_a_group;
     const bool before = exists && o.initial_state.data != nullptr;
     const bool after = exists && o.final_state.data != nullptr;
-    const float x = exists ? static_cast<float>(o.x(entry, h, p)) : 0.0f;
-    const float bias = o.dt_bias.data == nullptr ? 0.0f : o.dt_bias(h);
-    const float delta = o.rule(static_cast<float>(o.dt(entry, h)) + bias);
-    const float decay = exp2_fast(log2_decay(delta, o.a(h))), weight = delta * x;
+    const float* const from = before ? &o.initial_state(entry, h, p, 0) : nullptr;
+    float* const to = after ? &o.final_state(entry, h, p, 0) : nullptr;
+    const T *const row_b = &o.b(entry, group, 0), *const row_c = &o.c(entry, group, 0);
 
-    float sum = 0;
-    for (index_t first = lane * each; first < o.states; first += lanes * pieces * each) {
-      // All loads in front of the first use: they are what the time goes into.
-      Piece<float, each> state[pieces] = {};
-      Piece<T, each> b[pieces] = {}, c[pieces] = {};
+    Piece<float, each> state[pieces];
+    Piece<T, each> b[pieces], c[pieces];
+    const auto fetch = [&](index_t first) {
 #pragma unroll
       for (int i = 0; i < pieces; ++i) {
         const index_t n = first + i * lanes * each;
+        state[i] = {}, b[i] = {}, c[i] = {};
         if (n >= o.states) continue;
-        const auto piece = [&](auto* row, index_t stride) {
-          return PieceAt<std::remove_pointer_t<decltype(row)>>{row + n * stride, stride,
-                                                               o.states - n};
-        };
-        if (before) {
-          load<Vector>(piece(&o.initial_state(entry, h, p, 0), o.initial_state.stride[3]),
-                       state[i]);
-        }
-        load<Vector>(piece(&o.b(entry, group, 0), o.b.stride[2]), b[i]);
-        load<Vector>(piece(&o.c(entry, group, 0), o.c.stride[2]), c[i]);
+        if (before) load<Vector>(piece_of(from, o.initial_state.stride[3], n, o.states), state[i]);
+        load<Vector>(piece_of(row_b, o.b.stride[2], n, o.states), b[i]);
+        load<Vector>(piece_of(row_c, o.c.stride[2], n, o.states), c[i]);
       }
+    };
+    // In front of everything that waits for memory itself: with few sequences the time goes into that.
+    fetch(lane * each);
+    const float x = exists ? static_cast<float>(o.x(entry, h, p)) : 0.0f;
+    const float bias = o.dt_bias.data == nullptr ? 0.0f : o.dt_bias(h);
+    const float raw = static_cast<float>(o.dt(entry, h)), a = o.a(h);
+    const float delta = o.rule(raw + bias);
+    const float decay = exp2_fast(log2_decay(delta, a)), weight = delta * x;
+
+    float sum = 0;
+    for (index_t first = lane * each; first < o.states;) {
 #pragma unroll
       for (int i = 0; i < pieces; ++i) {
         const index_t n = first + i * lanes * each;
@@ -79,12 +87,11 @@ __global__ void __launch_bounds__(step_threads)
           if (n + v < o.states) sum = fma(s[v], cs[v], sum);
         }
         if (after) {
-          const index_t stride = o.final_state.stride[3];
-          const PieceAt<float> to{&o.final_state(entry, h, p, 0) + n * stride, stride,
-                                  o.states - n};
-          store<Vector>(to, pack<float>(s));
+          store<Vector>(piece_of(to, o.final_state.stride[3], n, o.states), pack<float>(s));
         }
       }
+      first += lanes * pieces * each;
+      fetch(first);
     }
 #pragma unroll
     for (int offset = lanes / 2; offset > 0; offset /= 2) {
