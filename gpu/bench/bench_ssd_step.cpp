@@ -2,9 +2,12 @@
 //
 // Floor: states are read and written in float, and the token's operands once: at 32 heads of 64 channels and 128
 // states 2.1 MB a sequence.
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "bench/measure.hpp"
+#include "structmat/core/device.hpp"
 #include "structmat/nn/ssd.hpp"
 
 using namespace structmat;
@@ -42,6 +45,36 @@ struct Operands {
     in.z = z, in.initial_state = state;
     apply(exec::cuda{stream}, m, in, SsdOutput<T, Cuda>{y, state});
   }
+  /// Of one more step's y against the CPU in double on the same numbers, relative to the largest.
+  double error(cudaStream_t stream) {
+    const auto wx = wide(x), wz = wide(z), wb = wide(b), wc = wide(c), before = wide(state);
+    const auto wdt = wide(dt);
+    const auto wa = wide(a), wbias = wide(bias);
+    const auto wd = wide(d);
+    SsdView<double> m{wdt, wa, wb, wc};
+    m.dt_bias = wbias, m.d = wd;
+    SsdInput<double> in{wx};
+    in.z = wz, in.initial_state = before;
+    Array<double, 4> expected(wx.extents());
+    apply(exec::cpu{}, m, in, SsdOutput<double>{expected});
+    step(stream);
+    device_synchronize();
+    const auto got = wide(y);
+    double worst = 0, largest = 0;
+    for (index_t i = 0; i < got.size(); ++i) {
+      worst = std::max(worst, std::abs(got.data()[i] - expected.data()[i]));
+      largest = std::max(largest, std::abs(expected.data()[i]));
+    }
+    return worst / largest;
+  }
+  template <class U, int Rank>
+  static Array<double, Rank> wide(const Array<U, Rank, Cuda>& from) {
+    const auto here = to_host(from);
+    Array<double, Rank> to(here.extents(), uninitialized);
+    for (index_t i = 0; i < here.size(); ++i)
+      to.data()[i] = static_cast<double>(static_cast<float>(here.data()[i]));
+    return to;
+  }
   double bytes() const {
     return 2.0 * sizeof(float) * static_cast<double>(state.size()) +
            sizeof(T) * static_cast<double>(3 * x.size() + 2 * b.size() + dt.size());
@@ -65,6 +98,8 @@ void measure(const Context& context, std::vector<Row>& rows, index_t batch, inde
                 std::to_string(channels) + " N" + std::to_string(states)};
   r.ours_ms = context.time_graph(
       count, [&](int i) { sets[static_cast<std::size_t>(i)].step(context.stream()); });
+  // A sequence's numbers do not depend on how many there are.
+  if (batch == 1) r.error = sets[0].error(context.stream());
   r.floor_ms = sets[0].bytes() / context.copy_rate();
   rows.push_back(r);
 }
@@ -79,6 +114,7 @@ int main(int argc, char** argv) {
     measure<bf16>(context, rows, 128, 128);
     measure<bf16>(context, rows, 128, 64);
     measure<bf16>(context, rows, 256, 16);
+    measure<float>(context, rows, 1, 128);
     measure<float>(context, rows, 128, 128);
   });
 }
