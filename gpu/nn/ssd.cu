@@ -2,6 +2,7 @@
 
 #include "nn/chunk_outputs.cuh"
 #include "nn/ssd_operands.hpp"
+#include "nn/ssd_step.cuh"
 #include "nn/ssd_walks.cuh"
 
 namespace structmat::nn {
@@ -18,14 +19,22 @@ SsdShape check(SsdView<T, Cuda>& m, SsdInput<T, Cuda>& in) {
   return shape;
 }
 
+/// One token, as a decoder takes it.
+template <Storage T>
+bool is_step(const SsdView<T, Cuda>& m, const SsdShape& shape) {
+  return shape.length == 1 && m.starts.extent(0) == 0;
+}
+
 }  // namespace
 
 template <Storage T>
 index_t apply_workspace_bytes(const SsdView<T, Cuda>& matrix, const SsdInput<T, Cuda>& input) {
   SsdView<T, Cuda> m = matrix;
   SsdInput<T, Cuda> in = input;
+  const SsdShape shape = check(m, in);
+  if (is_step(m, shape)) return 0;
   gpu::Workspace workspace(operation);
-  gpu::nn::take_walks<T>(workspace, check(m, in), m.starts.extent(0) > 0, 1);
+  gpu::nn::take_walks<T>(workspace, shape, m.starts.extent(0) > 0, 1);
   return workspace.bytes();
 }
 
@@ -48,11 +57,12 @@ void apply(const exec::cuda& e, const SsdView<T, Cuda>& matrix, const SsdInput<T
   gpu::require_writable(operation, out.y, "y");
   gpu::require_writable(operation, out.final_state, "final_state");
 
+  const cudaStream_t stream = gpu::stream_of(e);
+  if (is_step(m, shape)) return gpu::nn::step(operation, stream, shape, m, in, out);
   const bool packed = m.starts.extent(0) > 0;
   const auto scratch = gpu::cut(operation, e.workspace, [&](gpu::Workspace& workspace) {
     return gpu::nn::take_walks<T>(workspace, shape, packed, 1);
   });
-  const cudaStream_t stream = gpu::stream_of(e);
   const gpu::nn::Tokens tokens = gpu::nn::make_tokens(
       operation, stream, shape.batch, shape.length, m.starts, gpu::nn::output_chunk, scratch.table);
   gpu::nn::StateWalk<T> walk = gpu::nn::walk_of(m, in);

@@ -109,6 +109,8 @@ void apply_vjp(const exec::cpu& e, const SsdView<T>& m, const SsdInput<T>& in,
 /// moved into it. A sequence's results do not depend on the others, packed or not.
 /// Cost: x is read twice and y written once, and states of every 64th token are written and read in T: (3 P + 2 P N / 64)
 /// sizeof(T) bytes a token and head. Workspace: P N / 64 numbers of T a token and head.
+/// A single token, not packed, is a step of a decoder: one launch without workspace that reads and writes the states once in float
+/// (8 P N bytes a head); nothing but y is rounded, so that its bits are not those of a packed sequence of one token.
 /// Accuracy: normwise over the tokens of a chunk. bf16: entries of a chunk's matrix and states in front of chunks are rounded to
 /// bf16, sums are in float. float: products in three parts of tf32, |error| a few eps of the sums of absolute values. A
 /// NaN or infinity of x spreads over its 16 tokens, also to those in front.
