@@ -1,8 +1,8 @@
 /// \file
 /// The kernel of chunk_gradients.cuh: a block has a chunk and a group, and walks over its heads (and tiles of
 /// their channels). Four warps have 16 rows each of E^T, U^T and xbar, four others have 32 x W/2 of Bbar and of
-/// Cbar, whose sums over heads stay in registers; one warp has what there is one number a token of: it
-/// prepares the next head and ends the last one.
+/// Cbar, whose sums over heads stay in registers. Of E and U a triangle counts: the warps with little of it have
+/// what there is one number a token of, too: one prepares the next head and ends the last one.
 #pragma once
 
 #include "core/reduce.cuh"
@@ -32,7 +32,7 @@ struct GradientParameters {
   GradientParts parts;  ///< d null: not wanted
 };
 
-constexpr int gradient_threads = 288;
+constexpr int gradient_threads = 256;
 constexpr int channel_tile = 64;
 
 /// Numbers of the tokens of one chunk and head, made before its products.
@@ -76,6 +76,7 @@ class GradientBlock {
   using Shared = GradientShared<T, Width>;
   using Stage = typename Shared::Stage;
   static constexpr int stride = Shared::stride, wide = Shared::wide, stages = Shared::stages;
+  static constexpr bool two_parts = std::is_same_v<T, float>;  // of sums of logarithms
   static constexpr unsigned all_lanes = 0xffffffffu;
 
  public:
@@ -94,25 +95,20 @@ class GradientBlock {
 
   __device__ void run() {
     if (chunk_.count == 0) return no_tokens();
-    if (warp_ < 8) {
-      const int thread = static_cast<int>(threadIdx.x);
-      load_tile(s_.b, gradient_chunk, Width, rows(p_.b, p_.b_vectors, group_, 0, 0), chunk_.count,
-                p_.states, thread, 256);
-      load_tile(s_.c, gradient_chunk, Width, rows(p_.c, p_.c_vectors, group_, 0, 0), chunk_.count,
-                p_.states, thread, 256);
-      commit_copies();
-      for (int step = 0; step < stages - 1; ++step) load(step);
-      await_copies<stages - 1>();
-    } else {
-      prepare(0);
-    }
+    const int thread = static_cast<int>(threadIdx.x);
+    load_tile(s_.b, gradient_chunk, Width, rows(p_.b, p_.b_vectors, group_, 0, 0), chunk_.count,
+              p_.states, thread, gradient_threads);
+    load_tile(s_.c, gradient_chunk, Width, rows(p_.c, p_.c_vectors, group_, 0, 0), chunk_.count,
+              p_.states, thread, gradient_threads);
+    commit_copies();
+    for (int step = 0; step < stages - 1; ++step) load(step);
+    if (warp_ == numbers_warp) prepare(0);
+    await_copies<stages - 1>();
     __syncthreads();
     if (warp_ < 4) {
       pairs_of_tokens();
-    } else if (warp_ < 8) {
-      sums_over_heads();
     } else {
-      numbers_of_tokens();
+      sums_over_heads();
     }
   }
 
@@ -142,20 +138,20 @@ class GradientBlock {
       const index_t h = head_of(step);
       const int first = first_channel(step), used = channels_of(step);
       load_tile(to.x, gradient_chunk, channel_tile, rows(p_.x, p_.x_vectors, h, first, 0),
-                chunk_.count, used, thread, 256);
+                chunk_.count, used, thread, gradient_threads);
       // What is shifted ends with the sequence.
       const bool last = chunk_.number == (p_.backward ? 0 : chunk_.sequence.chunks - 1);
       load_tile(to.y_bar, gradient_chunk, channel_tile,
                 rows(p_.y_bar, p_.y_vectors, h, first, p_.shifted ? 1 : 0),
-                chunk_.count - (p_.shifted && last ? 1 : 0), used, thread, 256);
+                chunk_.count - (p_.shifted && last ? 1 : 0), used, thread, gradient_threads);
       const index_t at = (slot_ * p_.heads + h) * p_.state_size + first * p_.state_row;
       // Rows of states are whole vectors; what pads them is zero.
       constexpr int each = 16 / static_cast<int>(sizeof(T));
       const int whole = (p_.states + each - 1) / each * each;
       load_tile(to.front, channel_tile, Width, Rows<T>{p_.front + at, p_.state_row, 1, true}, used,
-                whole, thread, 256);
+                whole, thread, gradient_threads);
       load_tile(to.back, channel_tile, Width, Rows<T>{p_.back + at, p_.state_row, 1, true}, used,
-                whole, thread, 256);
+                whole, thread, gradient_threads);
     }
     commit_copies();
   }
@@ -182,10 +178,16 @@ class GradientBlock {
                      [&](auto& right) { load_right(right, s_.c, wide, 16 * block, k); });
       }
     }
+    Ending ending{};
     for (int step = 0; step < steps_; ++step) {
       const Stage& stage = begin_step(step);
       const TokenSteps& steps = s_.steps[step % 2];
       TokenSums& sums = s_.sums[step % 2];
+      if (warp_ == numbers_warp) {
+        if (step > 0) end(step - 1, ending);
+        if (step + 1 < steps_) prepare(step + 1);
+      }
+      if (warp_ == skip_warp && p_.parts.d != nullptr) skip_bar(step);
       Left<T> mask[4];
       weigh_pairs(stage, steps, products, products_bar, mask, sums);
 
@@ -213,6 +215,7 @@ class GradientBlock {
     }
     __syncthreads();  // Stages are free, and the last sums are there.
     store_products_bar(products_bar);
+    if (warp_ == numbers_warp) end(steps_ - 1, ending);
     __syncthreads();
   }
 
@@ -576,20 +579,9 @@ class GradientBlock {
     }
   }
 
-  // ---- Warp 8: numbers of tokens.
+  // ---- Numbers of tokens.
 
-  __device__ void numbers_of_tokens() {
-    Ending ending{};
-    for (int step = 0; step < steps_; ++step) {
-      __syncthreads();
-      if (step > 0) end(step - 1, ending);
-      if (step + 1 < steps_) prepare(step + 1);
-      if (p_.parts.d != nullptr) skip_bar(step);
-    }
-    __syncthreads();
-    end(steps_ - 1, ending);
-    __syncthreads();
-  }
+  static constexpr int numbers_warp = 3, skip_warp = 2;
 
   __device__ HeadSteps<T> head_steps(index_t h) const {
     const index_t stride_of_dt = p_.dt.stride[1];
@@ -605,10 +597,12 @@ class GradientBlock {
                to.log_low);
     __syncwarp();
     constexpr float log_2 = 0.6931471805599453f;
-    const float last = to.log[gradient_chunk - 1], last_low = to.log_low[gradient_chunk - 1];
+    const float last = to.log[gradient_chunk - 1],
+                last_low = two_parts ? to.log_low[gradient_chunk - 1] : 0.0f;
     for (int t = lane_; t < gradient_chunk; t += 32) {
-      to.front[t] = exp2_fast(to.log[t]) * (1 + to.log_low[t] * log_2);
-      to.behind[t] = exp2_fast(last - to.log[t] + (last_low - to.log_low[t]));
+      const float low = two_parts ? to.log_low[t] : 0.0f;
+      to.front[t] = exp2_fast(to.log[t]) * (1 + low * log_2);
+      to.behind[t] = exp2_fast(last - to.log[t] + (last_low - low));
     }
     if (lane_ == 0) to.total = exp2_fast(last) * (1 + last_low * log_2);
   }

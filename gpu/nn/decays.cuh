@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/strided.cuh"
+#include "nn/step_rule.cuh"
 
 namespace structmat::gpu::nn {
 
@@ -17,41 +18,31 @@ __device__ inline float exp2_fast(float x) {
 #endif
 }
 
+/// 1 / x for x >= 1, to 1 ulp; 0 above 2^126.
+__device__ inline float reciprocal_fast(float x) {
+#if defined(STRUCTMAT_CUDA_EMULATION)
+  return x > 0x1p126f ? 0.0f : 1 / x;
+#else
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#endif
+}
+
 constexpr float log2_e = 1.4426950408889634f;
 
 __device__ inline float sigmoid(float x) {
-  return 1 / (1 + exp2_fast(-x * log2_e));
+  return reciprocal_fast(1 + exp2_fast(-x * log2_e));
 }
+/// 0 at -infinity, where the product is none.
 __device__ inline float silu(float x) {
-  return x * sigmoid(x);
+  const float s = sigmoid(x);
+  return s == 0 ? 0.0f : x * s;
 }
 __device__ inline float silu_slope(float x) {
   const float s = sigmoid(x);
-  return s * (1 + x * (1 - s));
+  return s == 0 ? 0.0f : s * (1 + x * (1 - s));
 }
-
-/// Delta of a raw step, bias included, and what it is differentiated by: those of the CPU.
-struct StepRule {
-  bool softplus;
-  float low, high;
-
-  static constexpr float linear_above = 20;
-
-  __device__ float unclamped(float v) const {
-    return !softplus || v > linear_above ? v : log1p(exp(v));
-  }
-  __device__ float operator()(float v) const {
-    const float u = unclamped(v);
-    // In this order NaN stays NaN.
-    return u < low ? low : u > high ? high : u;
-  }
-  /// d Delta / d raw; 0 where the clamp holds.
-  __device__ float slope(float v) const {
-    const float u = unclamped(v);
-    if (u < low || u > high) return 0;
-    return softplus ? 1 / (1 + exp(-v)) : 1;
-  }
-};
 
 /// The steps of one head.
 template <class T>
@@ -70,22 +61,24 @@ __device__ inline float log2_decay(float delta, float a) {
 }
 
 /// One warp: steps and inclusive sums of logarithms of `count` <= size tokens of a chunk, in the order of the
-/// recurrence; beyond count the step is 0 and the sum stays. log_low, unless null: what rounding log to float loses.
+/// recurrence; beyond count the step is 0 and the sum stays. log_low, of float steps: what rounding log to float loses.
+/// For bf16 the sums are in float: what they lose is below what rounding steps to bf16 lost.
 template <class T>
 __device__ void sum_decays(const HeadSteps<T>& steps, int count, int size, float* delta, float* log,
                            float* log_low) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  double carried = 0;
+  using Sum = std::conditional_t<sizeof(T) == 2, float, double>;
+  Sum carried = 0;
   for (int first = 0; first < size; first += 32) {
     const int t = first + lane;
     float d = 0;
-    double sum = 0;
+    Sum sum = 0;
     if (t < count) {
       d = steps.rule(static_cast<float>(steps.raw[t * steps.stride]) + steps.bias);
       sum = log2_decay(d, steps.a);
     }
     for (unsigned distance = 1; distance < 32; distance *= 2) {
-      const double before = __shfl_up_sync(~0u, sum, distance);
+      const Sum before = __shfl_up_sync(~0u, sum, distance);
       if (lane >= static_cast<int>(distance)) sum += before;
     }
     sum += carried;
@@ -93,7 +86,9 @@ __device__ void sum_decays(const HeadSteps<T>& steps, int count, int size, float
     if (t < size) {
       delta[t] = d;
       log[t] = static_cast<float>(sum);
-      if (log_low != nullptr) log_low[t] = static_cast<float>(sum - static_cast<double>(log[t]));
+      if constexpr (sizeof(T) == 4) {
+        log_low[t] = static_cast<float>(sum - static_cast<double>(log[t]));
+      }
     }
   }
 }

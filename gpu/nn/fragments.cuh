@@ -65,6 +65,36 @@ __device__ Left<T> load_left(const T* tile, int stride, int row, int k) {
   return load_left(tile, stride, row, k, static_cast<Left<T>*>(nullptr));
 }
 
+/// Of a tile that has the depth as rows, each times its weight: rows of the operand (the tile's columns) from
+/// `row` on.
+__device__ inline Left<bf16> load_weighted_left_of_rows(const bf16* tile, int stride, int k,
+                                                        int row, const float* weight) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, t = lane % 4;
+  uint4 w =
+      load_matrices<true>(tile + (k + lane / 16 * 8 + lane % 8) * stride + row + lane / 8 % 2 * 8);
+  const auto times = [&](unsigned& pair, const float* weights) {
+    const float2 v = floats_of_bf16(pair);
+    pair = bf16_pair(v.x * weights[0], v.y * weights[1]);
+  };
+  times(w.x, weight + 2 * t), times(w.y, weight + 2 * t);
+  times(w.z, weight + 8 + 2 * t), times(w.w, weight + 8 + 2 * t);
+  return {w};
+}
+__device__ inline Left<float> load_weighted_left_of_rows(const float* tile, int stride, int k,
+                                                         int row, const float* weight) {
+  const auto [g, t] = lane_of_warp();
+  Left<float> a;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      const int token = 8 * half + 2 * t + v % 2;
+      a.half[half][v] = tile[(k + token) * stride + row + g + v / 2 * 8] * weight[token];
+    }
+  }
+  return a;
+}
+
 /// Of a tile that has the right operand's columns as rows: columns n ... n + 15, depth from k on.
 __device__ inline void load_right(Right<bf16> (&b)[2], const bf16* tile, int stride, int n, int k) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
