@@ -205,7 +205,8 @@ Array<T, Rank, space::cuda> random(const std::array<index_t, Rank>& extents, uns
 #define STRUCTMAT_RANDOM(T)                                                                     \
   template Array<T, 1, space::cuda> random<T, 1>(const std::array<index_t, 1>&, unsigned seed); \
   template Array<T, 2, space::cuda> random<T, 2>(const std::array<index_t, 2>&, unsigned seed); \
-  template Array<T, 3, space::cuda> random<T, 3>(const std::array<index_t, 3>&, unsigned seed);
+  template Array<T, 3, space::cuda> random<T, 3>(const std::array<index_t, 3>&, unsigned seed); \
+  template Array<T, 4, space::cuda> random<T, 4>(const std::array<index_t, 4>&, unsigned seed);
 STRUCTMAT_RANDOM(float)
 STRUCTMAT_RANDOM(double)
 STRUCTMAT_RANDOM(std::complex<float>)

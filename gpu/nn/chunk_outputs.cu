@@ -1,6 +1,7 @@
 #include "nn/chunk_outputs.cuh"
 
 #include "core/shared.cuh"
+#include "nn/decays.cuh"
 #include "nn/fragments.cuh"
 #include "nn/state_walk.cuh"
 

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "core/workspace.cuh"
-#include "nn/decays.cuh"
+#include "nn/step_rule.cuh"
 #include "nn/tokens.cuh"
 
 namespace structmat::gpu::nn {

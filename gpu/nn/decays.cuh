@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/strided.cuh"
+#include "nn/step_rule.cuh"
 
 namespace structmat::gpu::nn {
 
@@ -42,29 +43,6 @@ __device__ inline float silu_slope(float x) {
   const float s = sigmoid(x);
   return s == 0 ? 0.0f : s * (1 + x * (1 - s));
 }
-
-/// Delta of a raw step, bias included, and what it is differentiated by: those of the CPU.
-struct StepRule {
-  bool softplus;
-  float low, high;
-
-  static constexpr float linear_above = 20;
-
-  __device__ float unclamped(float v) const {
-    return !softplus || v > linear_above ? v : log1p(exp(v));
-  }
-  __device__ float operator()(float v) const {
-    const float u = unclamped(v);
-    // In this order NaN stays NaN.
-    return u < low ? low : u > high ? high : u;
-  }
-  /// d Delta / d raw; 0 where the clamp holds.
-  __device__ float slope(float v) const {
-    const float u = unclamped(v);
-    if (u < low || u > high) return 0;
-    return softplus ? 1 / (1 + exp(-v)) : 1;
-  }
-};
 
 /// The steps of one head.
 template <class T>

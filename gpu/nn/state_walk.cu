@@ -1,6 +1,7 @@
 #include "nn/state_walk.cuh"
 
 #include "core/shared.cuh"
+#include "nn/decays.cuh"
 #include "nn/fragments.cuh"
 
 namespace structmat::gpu::nn {

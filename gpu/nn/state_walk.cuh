@@ -14,7 +14,7 @@
 #include <span>
 
 #include "core/workspace.cuh"
-#include "nn/decays.cuh"
+#include "nn/step_rule.cuh"
 #include "nn/tokens.cuh"
 
 namespace structmat::gpu::nn {

@@ -20,10 +20,12 @@ template <class T>
 struct Numbers {
   explicit Numbers(unsigned seed) : gen(seed) {}
   template <int Rank>
-  Array<double, Rank> operator()(const std::array<index_t, Rank>& extents, double low, double high) {
+  Array<double, Rank> operator()(const std::array<index_t, Rank>& extents, double low,
+                                 double high) {
     Array<double, Rank> a(extents, uninitialized);
     std::uniform_real_distribution<float> d(static_cast<float>(low), static_cast<float>(high));
-    for (index_t i = 0; i < a.size(); ++i) a.data()[i] = static_cast<double>(static_cast<float>(T(d(gen))));
+    for (index_t i = 0; i < a.size(); ++i)
+      a.data()[i] = static_cast<double>(static_cast<float>(T(d(gen))));
     return a;
   }
   std::mt19937 gen;
@@ -77,7 +79,8 @@ struct Case {
     return {worst(gy, y), worst(glast, last)};
   }
   std::pair<Array<T, 4>, Array<float, 4>> run() const {
-    const auto dx = on_device<T>(x), dz = on_device<T>(z), db = on_device<T>(b), dc = on_device<T>(c);
+    const auto dx = on_device<T>(x), dz = on_device<T>(z), db = on_device<T>(b),
+               dc = on_device<T>(c);
     const auto ddt = on_device<T>(dt);
     const auto da = on_device<float>(a), dbias = on_device<float>(bias);
     const auto dd = on_device<float>(d);
@@ -124,10 +127,11 @@ struct Case {
 
 TEMPLATE_TEST_CASE("SSD on a device", "[nn_ssd]", float, bf16) {
   const double limit = sizeof(TestType) == 2 ? 0.015 : 4e-6;
-  for (const Shape& s : {Shape{1, 1, 1, 1, 1, 1}, Shape{2, 65, 4, 2, 3, 5}, Shape{1, 130, 2, 1, 64, 16},
-                         Shape{1, 300, 9, 1, 16, 64}, Shape{1, 127, 2, 1, 80, 130},
-                         Shape{1, 70, 1, 1, 130, 200}, Shape{1, 200, 4, 2, 16, 20, {0, 0, 3, 70, 70, 200}},
-                         Shape{2, 63, 2, 1, 8, 8, {}, true, false, false}}) {
+  for (const Shape& s :
+       {Shape{1, 1, 1, 1, 1, 1}, Shape{2, 65, 4, 2, 3, 5}, Shape{1, 130, 2, 1, 64, 16},
+        Shape{1, 300, 9, 1, 16, 64}, Shape{1, 127, 2, 1, 80, 130}, Shape{1, 70, 1, 1, 130, 200},
+        Shape{1, 200, 4, 2, 16, 20, {0, 0, 3, 70, 70, 200}},
+        Shape{2, 63, 2, 1, 8, 8, {}, true, false, false}}) {
     INFO(s.length << " tokens, P " << s.channels << ", N " << s.states);
     const auto [y, last] = Case<TestType>(s).errors();
     CHECK(y < limit);
