@@ -94,30 +94,6 @@ class Collector {
   GroupSum<T, R> sums_[4];
 };
 
-/// Checks `bar` and broadcasts its batches.
-template <Storage T>
-bool check_cotangents(const MixerOperands<T>& o, QuasiseparableMixerCotangent<T>& bar) {
-  const SsdShape& s = o.shape[0];
-  CotangentCheck check(operation, [&](const auto& result, const char* name) {
-    o.require_apart(operation, result, name);
-  });
-  check("the cotangent of x", bar.x, o.x.extents(), s.batch);
-  for (int i = 0; i < 2; ++i) {
-    auto& way = i == 0 ? bar.forward : bar.backward;
-    const SsdView<T>& m = o.ssd[i];
-    check("the cotangent of dt", way.dt, m.dt.extents(), s.batch);
-    check("the cotangent of B", way.b, m.b.extents(), s.batch);
-    check("the cotangent of C", way.c, m.c.extents(), s.batch);
-    check("the cotangent of initial_state", way.initial_state,
-          std::array<index_t, 4>{s.sequences, s.heads, s.channels, s.states}, s.sequences);
-  }
-  check("the cotangent of delta", bar.delta, o.ssd[0].dt.extents(), s.batch);
-  check("the cotangent of a", bar.a, std::array<index_t, 1>{s.heads}, s.heads);
-  check("the cotangent of dt_bias", bar.dt_bias, std::array<index_t, 1>{s.heads}, s.heads);
-  check("the cotangent of D", bar.d, std::array<index_t, 2>{s.heads, s.channels}, s.heads);
-  return check.shared();
-}
-
 }  // namespace
 
 template <Storage T>
@@ -126,7 +102,7 @@ void apply_vjp(const exec::cpu& e, const QuasiseparableMixerView<T>& m, View<con
   const MixerOperands<T> o(operation, m, x);
   detail::require_extents(operation, "y_bar", y_bar, x.extents());
   QuasiseparableMixerCotangent<T> bar = cotangent;
-  const bool shared = check_cotangents(o, bar);
+  const bool shared = check_cotangents(operation, o, bar);
   if (!bar.accumulate) {
     clear_cotangents(operation, y_bar, bar.x, bar.forward.dt, bar.forward.b, bar.forward.c,
                      bar.forward.initial_state, bar.backward.dt, bar.backward.b, bar.backward.c,
