@@ -227,4 +227,82 @@ inline double worst_error(const std::vector<double>& got, const std::vector<doub
   return largest == 0 ? error : error / largest;
 }
 
+inline std::string text(const MixerShape& s) {
+  return std::to_string(s.length) + " tokens, P " + std::to_string(s.channels) + ", N " +
+         std::to_string(s.states) + (s.shift ? ", shift" : "") + (s.diagonal ? ", diagonal" : "") +
+         (s.state ? ", state" : "") + (s.starts.empty() ? "" : ", packed");
+}
+
+/// What belongs to tokens [begin, end) of entries, or sequences, [first, last).
+template <class T>
+nn::QuasiseparableMixerView<T, space::cuda> part_of(nn::QuasiseparableMixerView<T, space::cuda> m,
+                                                    bool packed, index_t first, index_t last,
+                                                    index_t begin, index_t end) {
+  const auto cut = [&](auto& v) {
+    if (!packed) v = v.slice(0, first, last);
+    v = v.slice(1, begin, end);
+  };
+  for (auto* way : {&m.forward, &m.backward}) {
+    cut(way->dt), cut(way->b), cut(way->c);
+    if (way->initial_state.data()) way->initial_state = way->initial_state.slice(0, first, last);
+  }
+  if (m.delta.data()) cut(m.delta);
+  m.starts = {};
+  return m;
+}
+
+/// x, B, C, dt and delta of a case as slices of the rows of one tensor.
+template <class T>
+struct Projection {
+  using Cuda = space::cuda;
+  template <int Rank>
+  using Slice = View<const T, Rank, Cuda>;
+
+  /// Rows have `unused` numbers more than are looked at.
+  explicit Projection(const MixerCase<T>& k, index_t unused = 7) {
+    const MixerShape& s = k.shape;
+    const index_t wide = s.heads * s.channels, narrow = s.groups * s.states;
+    for (int i = 0; i < 4; ++i) of_bc[i] = wide + i * narrow;
+    for (int i = 0; i < 3; ++i) of_steps[i] = wide + 4 * narrow + i * s.heads;
+    row = wide + 4 * narrow + 3 * s.heads + unused;
+    Array<T, 2> here({s.batch * s.length, row});
+    const auto fill = [&](index_t first, const auto& from) {
+      const auto numbers = to_host(from);
+      const index_t width = numbers.size() / here.extent(0);
+      for (index_t t = 0; t < here.extent(0); ++t) {
+        for (index_t i = 0; i < width; ++i) here(t, first + i) = numbers.data()[t * width + i];
+      }
+    };
+    fill(0, k.device.x), fill(of_steps[2], k.device.delta);
+    for (int i = 0; i < 2; ++i) {
+      fill(of_bc[2 * i], k.device.b[i]), fill(of_bc[2 * i + 1], k.device.c[i]);
+      fill(of_steps[i], k.device.dt[i]);
+    }
+    tensor = to_device(here);
+  }
+
+  Slice<4> x(const MixerShape& s) const { return rows(s, 0, s.heads, s.channels); }
+  nn::QuasiseparableMixerView<T, Cuda> matrix(const MixerCase<T>& k) const {
+    const MixerShape& s = k.shape;
+    auto m = k.device.matrix(s);
+    for (int i = 0; i < 2; ++i) {
+      auto& way = i == 0 ? m.forward : m.backward;
+      way.b = rows(s, of_bc[2 * i], s.groups, s.states);
+      way.c = rows(s, of_bc[2 * i + 1], s.groups, s.states);
+      way.dt = rows(s, of_steps[i], s.heads, 1).select(3, 0);
+    }
+    if (s.diagonal) m.delta = rows(s, of_steps[2], s.heads, 1).select(3, 0);
+    return m;
+  }
+
+  Array<T, 2, Cuda> tensor;
+  index_t row = 0, of_bc[4], of_steps[3];
+
+ private:
+  Slice<4> rows(const MixerShape& s, index_t first, index_t count, index_t width) const {
+    return {
+        tensor.data() + first, {s.batch, s.length, count, width}, {s.length * row, row, width, 1}};
+  }
+};
+
 }  // namespace structmat::test
