@@ -17,12 +17,28 @@ void apply(const exec::cuda&, const QuasiseparableMixerView<T, Cuda>&, View<cons
   absent("nn::quasiseparable_mixer::apply");
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                   \
-  template STRUCTMAT_EXPORT index_t apply_workspace_bytes<T>(                      \
-      const QuasiseparableMixerView<T, Cuda>&, View<const T, 4, Cuda>);            \
-  template STRUCTMAT_EXPORT void apply<T>(const exec::cuda&,                       \
-                                          const QuasiseparableMixerView<T, Cuda>&, \
-                                          View<const T, 4, Cuda>, View<T, 4, Cuda>);
+template <Storage T>
+index_t apply_vjp_workspace_bytes(const QuasiseparableMixerView<T, Cuda>&, View<const T, 4, Cuda>) {
+  absent("nn::quasiseparable_mixer::apply_vjp_workspace_bytes");
+}
+
+template <Storage T>
+void apply_vjp(const exec::cuda&, const QuasiseparableMixerView<T, Cuda>&, View<const T, 4, Cuda>,
+               View<const T, 4, Cuda>, const QuasiseparableMixerCotangent<T, Cuda>&) {
+  absent("nn::quasiseparable_mixer::apply_vjp");
+}
+
+#define STRUCTMAT_INSTANTIATE(T)                                                          \
+  template STRUCTMAT_EXPORT index_t apply_workspace_bytes<T>(                             \
+      const QuasiseparableMixerView<T, Cuda>&, View<const T, 4, Cuda>);                   \
+  template STRUCTMAT_EXPORT void apply<T>(const exec::cuda&,                              \
+                                          const QuasiseparableMixerView<T, Cuda>&,        \
+                                          View<const T, 4, Cuda>, View<T, 4, Cuda>);      \
+  template STRUCTMAT_EXPORT index_t apply_vjp_workspace_bytes<T>(                         \
+      const QuasiseparableMixerView<T, Cuda>&, View<const T, 4, Cuda>);                   \
+  template STRUCTMAT_EXPORT void apply_vjp<T>(                                            \
+      const exec::cuda&, const QuasiseparableMixerView<T, Cuda>&, View<const T, 4, Cuda>, \
+      View<const T, 4, Cuda>, const QuasiseparableMixerCotangent<T, Cuda>&);
 STRUCTMAT_INSTANTIATE(float)
 STRUCTMAT_INSTANTIATE(bf16)
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "nn/collect.hpp"
 #include "nn/ssd_operands.hpp"
 #include "structmat/nn/quasiseparable_mixer.hpp"
 
@@ -51,5 +52,30 @@ struct MixerOperands {
   SsdInput<T, Space> in[2];
   SsdShape shape[2];
 };
+
+/// Checks `bar` and broadcasts its batches; true where entries of the batch add to the same numbers.
+template <Storage T, class Space>
+bool check_cotangents(const char* operation, const MixerOperands<T, Space>& o,
+                      QuasiseparableMixerCotangent<T, Space>& bar) {
+  const SsdShape& s = o.shape[0];
+  CotangentCheck check(operation, [&](const auto& result, const char* name) {
+    o.require_apart(operation, result, name);
+  });
+  check("the cotangent of x", bar.x, o.x.extents(), s.batch);
+  for (int i = 0; i < 2; ++i) {
+    auto& way = i == 0 ? bar.forward : bar.backward;
+    const SsdView<T, Space>& m = o.ssd[i];
+    check("the cotangent of dt", way.dt, m.dt.extents(), s.batch);
+    check("the cotangent of B", way.b, m.b.extents(), s.batch);
+    check("the cotangent of C", way.c, m.c.extents(), s.batch);
+    check("the cotangent of initial_state", way.initial_state,
+          std::array<index_t, 4>{s.sequences, s.heads, s.channels, s.states}, s.sequences);
+  }
+  check("the cotangent of delta", bar.delta, o.ssd[0].dt.extents(), s.batch);
+  check("the cotangent of a", bar.a, std::array<index_t, 1>{s.heads}, s.heads);
+  check("the cotangent of dt_bias", bar.dt_bias, std::array<index_t, 1>{s.heads}, s.heads);
+  check("the cotangent of D", bar.d, std::array<index_t, 2>{s.heads, s.channels}, s.heads);
+  return check.shared();
+}
 
 }  // namespace structmat::nn

@@ -42,10 +42,11 @@ Shares<compute_t<T>> pull_back(const MixerTask<T>& task, const View<const T, 2>&
     const View<const T, 2> from = task.written(i, y_bar);
     const Array<R, 2> initial_bar =
         HeadReverse<T>(task.head(i), task.direction[i].initial_state)
-            .run({}, head_bar, [&](index_t first, const SsdRows<R>& r, const HeadRows<T>&, const R*,
-                                   Array<R, 2>& out) {
-              load_rows(from, first, r.tokens, r.channels, out.data());
-            });
+            .run({}, head_bar,
+                 [&](index_t first, const SsdRows<R>& r, const HeadRows<T>&, const R*,
+                     Array<R, 2>& out) {
+                   load_rows(from, first, r.tokens, r.channels, out.data());
+                 });
     shares.a += head_bar.a, shares.dt_bias += head_bar.dt_bias;
     const auto& of_initial = (i == 0 ? bar.forward : bar.backward).initial_state;
     if (of_initial.data()) {
@@ -71,8 +72,8 @@ class Collector {
 
   explicit Collector(const QuasiseparableMixerCotangent<T>& bar)
       : bar_(bar),
-        sums_{GroupSum<T, R>(bar.forward.b), GroupSum<T, R>(bar.forward.c), GroupSum<T, R>(bar.backward.b),
-              GroupSum<T, R>(bar.backward.c)} {}
+        sums_{GroupSum<T, R>(bar.forward.b), GroupSum<T, R>(bar.forward.c),
+              GroupSum<T, R>(bar.backward.b), GroupSum<T, R>(bar.backward.c)} {}
 
   void add_head(const MixerTask<T>& task, const Shares<R>& s) {
     const SsdTask<T>& head = task.direction[0];
@@ -93,30 +94,6 @@ class Collector {
   GroupSum<T, R> sums_[4];
 };
 
-/// Checks `bar` and broadcasts its batches.
-template <Storage T>
-bool check_cotangents(const MixerOperands<T>& o, QuasiseparableMixerCotangent<T>& bar) {
-  const SsdShape& s = o.shape[0];
-  CotangentCheck check(operation, [&](const auto& result, const char* name) {
-    o.require_apart(operation, result, name);
-  });
-  check("the cotangent of x", bar.x, o.x.extents(), s.batch);
-  for (int i = 0; i < 2; ++i) {
-    auto& way = i == 0 ? bar.forward : bar.backward;
-    const SsdView<T>& m = o.ssd[i];
-    check("the cotangent of dt", way.dt, m.dt.extents(), s.batch);
-    check("the cotangent of B", way.b, m.b.extents(), s.batch);
-    check("the cotangent of C", way.c, m.c.extents(), s.batch);
-    check("the cotangent of initial_state", way.initial_state,
-          std::array<index_t, 4>{s.sequences, s.heads, s.channels, s.states}, s.sequences);
-  }
-  check("the cotangent of delta", bar.delta, o.ssd[0].dt.extents(), s.batch);
-  check("the cotangent of a", bar.a, std::array<index_t, 1>{s.heads}, s.heads);
-  check("the cotangent of dt_bias", bar.dt_bias, std::array<index_t, 1>{s.heads}, s.heads);
-  check("the cotangent of D", bar.d, std::array<index_t, 2>{s.heads, s.channels}, s.heads);
-  return check.shared();
-}
-
 }  // namespace
 
 template <Storage T>
@@ -125,7 +102,12 @@ void apply_vjp(const exec::cpu& e, const QuasiseparableMixerView<T>& m, View<con
   const MixerOperands<T> o(operation, m, x);
   detail::require_extents(operation, "y_bar", y_bar, x.extents());
   QuasiseparableMixerCotangent<T> bar = cotangent;
-  const bool shared = check_cotangents(o, bar);
+  const bool shared = check_cotangents(operation, o, bar);
+  if (!bar.accumulate) {
+    clear_cotangents(operation, y_bar, bar.x, bar.forward.dt, bar.forward.b, bar.forward.c,
+                     bar.forward.initial_state, bar.backward.dt, bar.backward.b, bar.backward.c,
+                     bar.backward.initial_state, bar.a, bar.delta, bar.d, bar.dt_bias);
+  }
   const int team = shared ? 1 : team_for(e.threads, 32 * x.size() * o.shape[0].states);
   Collector<T> collector(bar);
   in_waves<Shares<compute_t<T>>>(
@@ -134,13 +116,15 @@ void apply_vjp(const exec::cpu& e, const QuasiseparableMixerView<T>& m, View<con
         const MixerTask<T> task(o, at);
         return pull_back<T>(task, task.direction[0].part(y_bar), bar);
       },
-      [&](index_t at, const Shares<compute_t<T>>& s) { collector.add_head(MixerTask<T>(o, at), s); });
+      [&](index_t at, const Shares<compute_t<T>>& s) {
+        collector.add_head(MixerTask<T>(o, at), s);
+      });
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                          \
-  template STRUCTMAT_EXPORT void apply_vjp<T>(                                            \
-      const exec::cpu&, const QuasiseparableMixerView<T>&, View<const T, 4>,              \
-      View<const T, 4>, const QuasiseparableMixerCotangent<T>&);
+#define STRUCTMAT_INSTANTIATE(T)                                                                   \
+  template STRUCTMAT_EXPORT void apply_vjp<T>(const exec::cpu&, const QuasiseparableMixerView<T>&, \
+                                              View<const T, 4>, View<const T, 4>,                  \
+                                              const QuasiseparableMixerCotangent<T>&);
 STRUCTMAT_INSTANTIATE(float)
 STRUCTMAT_INSTANTIATE(double)
 STRUCTMAT_INSTANTIATE(bf16)

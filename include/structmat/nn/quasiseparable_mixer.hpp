@@ -87,4 +87,21 @@ template <Storage T>
 index_t apply_workspace_bytes(const QuasiseparableMixerView<T, space::cuda>& m,
                               View<const T, 4, space::cuda> x);
 
+/// Reverse mode on the device; what is said above holds.
+///
+/// States in front of chunks, and cotangents of those behind them, are walked in one launch, for both directions; then
+/// each direction takes a launch over all chunks that adds to the cotangent of x, the diagonal one. Sums for a,
+/// dt_bias and D: parts in float, then over parts, in an order that depends on shapes alone.
+/// Workspace: 4 P N / 64 numbers of T a token and head. Accuracy: normwise; bf16: the cotangent of x is rounded once for
+/// each direction and for the diagonal.
+/// Throws Unsupported also for cotangents with stride 0, except that of D along P, and for those of tokens that overlap
+/// y_bar.
+template <Storage T>
+void apply_vjp(const exec::cuda& e, const QuasiseparableMixerView<T, space::cuda>& m,
+               View<const T, 4, space::cuda> x, View<const T, 4, space::cuda> y_bar,
+               const QuasiseparableMixerCotangent<T, space::cuda>& bar);
+template <Storage T>
+index_t apply_vjp_workspace_bytes(const QuasiseparableMixerView<T, space::cuda>& m,
+                                  View<const T, 4, space::cuda> x);
+
 }  // namespace structmat::nn
