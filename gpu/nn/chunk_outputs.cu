@@ -35,8 +35,13 @@ struct OutputParameters {
 };
 
 /// Sums of one head and direction, in the order of the tokens.
+template <class T>
 struct HeadDecays {
-  float delta[chunk_size], log[chunk_size], low[chunk_size];
+  float delta[chunk_size], log[chunk_size];
+  float column
+      [chunk_size];  ///< Delta_j 2^(l_e - l_j), e the last of its 16 tokens in the order of the recurrence
+  float low[sizeof(T) == 4 ? chunk_size : 1];
+  __device__ float low_of(int t) const { return sizeof(T) == 4 ? low[t] : 0.0f; }
 };
 
 /// Shared memory of a block, in elements of T but for the decays, which come first.
@@ -48,7 +53,7 @@ struct Layout {
   __host__ __device__ explicit Layout(int width)
       : tile(chunk_size * tile_stride<T>(width)),
         x(2 * directions * tile),  // behind C, and behind B, whose place states take
-        bytes(sizeof(HeadDecays) * directions * most_heads + sizeof(T) * (x + 2 * x_elements)) {}
+        bytes(sizeof(HeadDecays<T>) * directions * most_heads + sizeof(T) * (x + x_elements)) {}
   int tile, x;
   std::size_t bytes;
 };
@@ -63,7 +68,7 @@ class ChunkOfHeads {
         width_(static_cast<int>(padded_extent(p.states))),
         stride_(tile_stride<T>(width_)),
         layout_(width_) {
-    decays_ = dynamic_shared<HeadDecays>();
+    decays_ = dynamic_shared<HeadDecays<T>>();
     tiles_ = reinterpret_cast<T*>(decays_ + directions * most_heads);
     channel_ = work % p.channel_tiles * channel_tile;
     work /= p.channel_tiles;
@@ -83,7 +88,6 @@ class ChunkOfHeads {
   __device__ void run() {
     if (chunk_.count == 0) return;
     for (int of = 0; of < directions; ++of) load_group(of);
-    load_x(0);
     commit_copies();
     sum_all_decays();
     await_copies<0>();
@@ -95,10 +99,14 @@ class ChunkOfHeads {
     for (int h = 0; h < heads_; ++h) {
       await_copies<0>();
       __syncthreads();
+      load_x(
+          h);  // Beside the products with states; those of the next head beside the products with x.
+      commit_copies();
       float sum[8][4];
       multiply_states(h, sum);
+      await_copies<0>();
       __syncthreads();
-      if (h + 1 < heads_) load_states(h + 1), load_x(h + 1);
+      if (h + 1 < heads_) load_states(h + 1);
       commit_copies();
       multiply_chunk(h, sum);
       store(h, sum);
@@ -109,10 +117,8 @@ class ChunkOfHeads {
  private:
   __device__ T* c_tile(int of) const { return tiles_ + of * layout_.tile; }
   __device__ T* state_tile(int of) const { return tiles_ + (directions + of) * layout_.tile; }
-  __device__ T* x_tile(int h) const {
-    return tiles_ + layout_.x + h % 2 * Layout<T, Mixer>::x_elements;
-  }
-  __device__ HeadDecays& decays(int of, int h) const { return decays_[of * most_heads + h]; }
+  __device__ T* x_tile() const { return tiles_ + layout_.x; }
+  __device__ HeadDecays<T>& decays(int of, int h) const { return decays_[of * most_heads + h]; }
 
   /// B, and C of the tokens that the rows ask for.
   __device__ void load_group(int of) {
@@ -137,7 +143,7 @@ class ChunkOfHeads {
     for (int n = thread; above > 0 && n < width_; n += threads) tile[n] = T(0.0f);
   }
   __device__ void load_x(int h) {
-    load_tile(x_tile(h), chunk_size, channel_tile,
+    load_tile(x_tile(), chunk_size, channel_tile,
               Rows<T>{&p_.x(chunk_.sequence.entry, chunk_.first, head_ + h, channel_),
                       p_.x.stride[1], p_.x.stride[3], p_.x_vectors},
               chunk_.count, columns_, static_cast<int>(threadIdx.x), threads);
@@ -158,34 +164,41 @@ class ChunkOfHeads {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     for (int i = warp; i < directions * heads_; i += threads / 32) {
       const int of = i / heads_, h = i % heads_, count = chunk_.count;
-      HeadDecays& to = decays(of, h);
+      HeadDecays<T>& to = decays(of, h);
       const auto& dt = p_.directions[of].dt;
       const index_t first = of == 0 ? chunk_.first : chunk_.first + count - 1;
       const HeadSteps<T> steps{&dt(chunk_.sequence.entry, first, head_ + h),
                                of == 0 ? dt.stride[1] : -dt.stride[1], p_.a(head_ + h),
                                p_.dt_bias.data != nullptr ? p_.dt_bias(head_ + h) : 0.0f, p_.rule};
       sum_decays(steps, count, chunk_size, to.delta, to.log, to.low);
-      if (of == 0) continue;
       __syncwarp();
-      float kept[2][3];
+      if (of == 1) reverse(to, count);
 #pragma unroll
       for (int v = 0; v < 2; ++v) {
-        const int t = lane + 32 * v;
-        kept[v][0] = to.delta[t], kept[v][1] = to.log[t], kept[v][2] = to.low[t];
-      }
-      __syncwarp();
-#pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        const int t = lane + 32 * v;
-        if (t < count) {
-          const int to_token = count - 1 - t;
-          to.delta[to_token] = kept[v][0], to.log[to_token] = kept[v][1],
-          to.low[to_token] = kept[v][2];
-        } else {
-          to.log[t] = to.low[t] = 0;  // A NaN of the sum is none of these tokens'.
-        }
+        const int t = lane + 32 * v, end = of == 0 ? t | 15 : t & ~15;
+        to.column[t] = to.delta[t] * decay({to.log[end], to.low_of(end)}, to.log[t], to.low_of(t));
       }
     }
+  }
+  /// From the order of the recurrence to that of the tokens, by one warp.
+  __device__ static void reverse(HeadDecays<T>& d, int count) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    float kept[2][3];
+#pragma unroll
+    for (int v = 0; v < 2; ++v) {
+      const int t = lane + 32 * v;
+      kept[v][0] = d.delta[t], kept[v][1] = d.log[t], kept[v][2] = d.low_of(t);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int v = 0; v < 2; ++v) {
+      const int t = lane + 32 * v, to = t < count ? count - 1 - t : t;
+      d.delta[to] = kept[v][0];
+      // Behind the last token: a NaN of the sum is none of these tokens'.
+      d.log[to] = t < count ? kept[v][1] : 0;
+      if constexpr (sizeof(T) == 4) d.low[to] = t < count ? kept[v][2] : 0;
+    }
+    __syncwarp();
   }
 
   /// C_i . B_j of this warp's 16 rows: those of the forward direction up to the diagonal, of the backward one behind.
@@ -244,10 +257,10 @@ class ChunkOfHeads {
     float high, low;
   };
   __device__ RowLog row_log(int of, int h, int i) const {
-    const HeadDecays& d = decays(of, h);
+    const HeadDecays<T>& d = decays(of, h);
     const int at = i + (Mixer && p_.shift ? 2 * of - 1 : 0);
     if (at < 0 || at >= chunk_.count) return {0, 0};
-    return {d.log[at], d.low[at]};
+    return {d.log[at], d.low_of(at)};
   }
   /// 2^(row - l_j)
   __device__ static float decay(const RowLog& row, float log, float low) {
@@ -274,8 +287,7 @@ class ChunkOfHeads {
       float scale[2];
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const RowLog log = row_log(of, h, row_ + g + 8 * half);
-        scale[half] = decay(log, 0, 0);
+        scale[half] = decay(row_log(of, h, row_ + g + 8 * half), 0, 0);
       }
 #pragma unroll
       for (int n = 0; n < 8; ++n) {
@@ -291,94 +303,128 @@ class ChunkOfHeads {
   __device__ void multiply_chunk(int h, float (&sum)[8][4]) {
     const auto [g, t] = lane_of_warp();
     const int own = row_ / 16;
-    const HeadDecays &forward = decays(0, h), &backward = decays(directions - 1, h);
     RowLog rows[directions][2];
 #pragma unroll
     for (int of = 0; of < directions; ++of) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) rows[of][half] = row_log(of, h, row_ + g + 8 * half);
     }
-    const bool with_diagonal = !(Mixer && p_.shift);
 #pragma unroll
     for (int block = 0; block < 4; ++block) {
       if (!Mixer && block > own) continue;
       Left<T> left{};
+      if (block == own) {
+        set_diagonal_block(h, block, rows, left);
+      } else {
+        const int of = block < own ? 0 : directions - 1;
+        const HeadDecays<T>& d = decays(of, h);
+        const int end = of == 0 ? 16 * block + 15 : 16 * block;
+        float factor[2];
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        float entry[4];
-#pragma unroll
-        for (int c = 0; c < 4; ++c) {
-          const int i = row_ + g + c / 2 * 8, j = 16 * block + 8 * half + 2 * t + c % 2;
-          const float product = product_[2 * block + half][c];
-          float v = 0;
-          if (j < i || (j == i && with_diagonal)) {
-            v = product * forward.delta[j] * decay(rows[0][c / 2], forward.log[j], forward.low[j]);
-          }
-          if (Mixer) {
-            if (j > i) {
-              v = product * backward.delta[j] *
-                  decay(rows[directions - 1][c / 2], backward.log[j], backward.low[j]);
-            }
-            // The row's own step has no decay.
-            if (j == i && with_diagonal) v += diagonal_[c / 2] * backward.delta[j];
-          }
-          entry[c] = v;
+        for (int half = 0; half < 2; ++half) {
+          factor[half] = decay(of == 0 ? rows[0][half] : rows[directions - 1][half], d.log[end],
+                               d.low_of(end));
         }
-        set_half(left, half, entry);
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const float2 column =
+              *reinterpret_cast<const float2*>(d.column + 16 * block + 8 * half + 2 * t);
+          const float(&product)[4] = product_[2 * block + half];
+          const float entry[4] = {
+              product[0] * (factor[0] * column.x), product[1] * (factor[0] * column.y),
+              product[2] * (factor[1] * column.x), product[3] * (factor[1] * column.y)};
+          set_half(left, half, entry);
+        }
       }
 #pragma unroll
       for (int n = 0; n < 8; n += 2) {
         if (8 * n >= columns_) continue;
         Right<T> right[2];
-        load_right_of_rows(right, x_tile(h), x_stride, 16 * block, 8 * n);
+        load_right_of_rows(right, x_tile(), x_stride, 16 * block, 8 * n);
         multiply_add(sum[n], left, right[0]);
         multiply_add(sum[n + 1], left, right[1]);
       }
+    }
+  }
+  __device__ void set_diagonal_block(int h, int block, const RowLog (&rows)[directions][2],
+                                     Left<T>& left) const {
+    const auto [g, t] = lane_of_warp();
+    const HeadDecays<T>&forward = decays(0, h), &backward = decays(directions - 1, h);
+    const bool with_diagonal = !(Mixer && p_.shift);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float entry[4];
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        const int i = g + c / 2 * 8, j = 8 * half + 2 * t + c % 2, token = 16 * block + j;
+        const float product = product_[2 * block + half][c];
+        float v = 0;
+        if (j < i || (j == i && with_diagonal)) {
+          v = product * forward.delta[token] *
+              decay(rows[0][c / 2], forward.log[token], forward.low_of(token));
+        }
+        if (Mixer) {
+          if (j > i) {
+            v = product * backward.delta[token] *
+                decay(rows[directions - 1][c / 2], backward.log[token], backward.low_of(token));
+          }
+          // The row's own step has no decay.
+          if (j == i && with_diagonal) v += diagonal_[c / 2] * backward.delta[token];
+        }
+        entry[c] = v;
+      }
+      set_half(left, half, entry);
     }
   }
 
   __device__ void store(int h, float (&sum)[8][4]) {
     const auto [g, t] = lane_of_warp();
     const index_t entry = chunk_.sequence.entry, head = head_ + h;
+    const bool skips = p_.d.data != nullptr || p_.delta.data != nullptr;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int i = row_ + g + 8 * half;
       const bool there = i < chunk_.count;
-      const index_t token = chunk_.first + i;
+      const index_t token = chunk_.first + (there ? i : 0);
       float diagonal = 0;
-      if (there && p_.delta.data != nullptr)
-        diagonal = static_cast<float>(p_.delta(entry, token, head));
+      if (p_.delta.data != nullptr) diagonal = static_cast<float>(p_.delta(entry, token, head));
+      if (p_.d.data != nullptr && p_.d.stride[1] == 0) diagonal += p_.d(head, 0);
+      const bool of_channels = p_.d.data != nullptr && p_.d.stride[1] != 0;
+      T* const row = &p_.y(entry, token, head, channel_);
+      const T* const x = x_tile() + i * x_stride;
 #pragma unroll
       for (int n = 0; n < 8; n += 2) {
         if (8 * n >= columns_) continue;
         float result[4];
 #pragma unroll
-        for (int v = 0; v < 4; ++v) {
-          const int column = 8 * n + v / 2 * 8 + 2 * t + v % 2;
-          const index_t channel = channel_ + column;
-          float y = sum[n + v / 2][2 * half + v % 2];
-          if (there && column < columns_) {
-            float skip = diagonal;
-            if (p_.d.data != nullptr) skip += p_.d(head, channel);
-            if (p_.d.data != nullptr || p_.delta.data != nullptr) {
-              y += skip * static_cast<float>(x_tile(h)[i * x_stride + column]);
-            }
-            if (p_.z.data != nullptr) y = gated(y, token, head, channel);
+        for (int of = 0; of < 2; ++of) {
+          const int column = 8 * (n + of) + 2 * t;
+          float first = sum[n + of][2 * half], second = sum[n + of][2 * half + 1];
+          if (skips) {
+            const float2 v = load_pair(x + column);
+            first += (diagonal + (of_channels ? of_channel(head, column) : 0)) * v.x;
+            second += (diagonal + (of_channels ? of_channel(head, column + 1) : 0)) * v.y;
           }
-          result[v] = y;
+          if (p_.z.data != nullptr && there) {
+            if (column < columns_) first = gated(first, token, head, channel_ + column);
+            if (column + 1 < columns_) second = gated(second, token, head, channel_ + column + 1);
+          }
+          result[2 * of] = first, result[2 * of + 1] = second;
         }
-        T* const to = &p_.y(entry, there ? token : chunk_.first, head, channel_ + 8 * n);
         if (p_.y_rows && 8 * n + 16 <= columns_) {
-          store_row(to, t, there, result);
+          store_row(row + 8 * n, t, there, result);
           continue;
         }
 #pragma unroll
         for (int v = 0; v < 4; ++v) {
-          const int column = v / 2 * 8 + 2 * t + v % 2;
-          if (there && 8 * n + column < columns_) to[column * p_.y.stride[3]] = T(result[v]);
+          const int column = 8 * n + v / 2 * 8 + 2 * t + v % 2;
+          if (there && column < columns_) row[column * p_.y.stride[3]] = T(result[v]);
         }
       }
     }
+  }
+  __device__ float of_channel(index_t head, int column) const {
+    return column < columns_ ? p_.d(head, channel_ + column) : 0.0f;
   }
   __device__ float gated(float y, index_t token, index_t head, index_t channel) const {
     const index_t entry = chunk_.sequence.entry;
@@ -409,7 +455,7 @@ class ChunkOfHeads {
   const OutputParameters<T>& p_;
   int width_, stride_;
   Layout<T, Mixer> layout_;
-  HeadDecays* decays_;
+  HeadDecays<T>* decays_;
   T* tiles_;
   index_t channel_, group_, head_;
   int heads_, columns_, row_;
@@ -418,7 +464,7 @@ class ChunkOfHeads {
 };
 
 template <class T, bool Mixer>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, Mixer || sizeof(T) == 4 ? 2 : 4)
     write_outputs(const __grid_constant__ OutputParameters<T> p) {
   const index_t work = p.tokens.slots * p.groups * p.parts * p.channel_tiles;
   for (index_t w = blockIdx.x; w < work; w += gridDim.x) ChunkOfHeads<T, Mixer>(p, w).run();

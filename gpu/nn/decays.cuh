@@ -61,22 +61,24 @@ __device__ inline float log2_decay(float delta, float a) {
 }
 
 /// One warp: steps and inclusive sums of logarithms of `count` <= size tokens of a chunk, in the order of the
-/// recurrence; beyond count the step is 0 and the sum stays. log_low, unless null: what rounding log to float loses.
+/// recurrence; beyond count the step is 0 and the sum stays. log_low, of float steps: what rounding log to float loses.
+/// For bf16 the sums are in float: what they lose is below what rounding steps to bf16 lost.
 template <class T>
 __device__ void sum_decays(const HeadSteps<T>& steps, int count, int size, float* delta, float* log,
                            float* log_low) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  double carried = 0;
+  using Sum = std::conditional_t<sizeof(T) == 2, float, double>;
+  Sum carried = 0;
   for (int first = 0; first < size; first += 32) {
     const int t = first + lane;
     float d = 0;
-    double sum = 0;
+    Sum sum = 0;
     if (t < count) {
       d = steps.rule(static_cast<float>(steps.raw[t * steps.stride]) + steps.bias);
       sum = log2_decay(d, steps.a);
     }
     for (unsigned distance = 1; distance < 32; distance *= 2) {
-      const double before = __shfl_up_sync(~0u, sum, distance);
+      const Sum before = __shfl_up_sync(~0u, sum, distance);
       if (lane >= static_cast<int>(distance)) sum += before;
     }
     sum += carried;
@@ -84,7 +86,9 @@ __device__ void sum_decays(const HeadSteps<T>& steps, int count, int size, float
     if (t < size) {
       delta[t] = d;
       log[t] = static_cast<float>(sum);
-      if (log_low != nullptr) log_low[t] = static_cast<float>(sum - static_cast<double>(log[t]));
+      if constexpr (sizeof(T) == 4) {
+        log_low[t] = static_cast<float>(sum - static_cast<double>(log[t]));
+      }
     }
   }
 }

@@ -7,7 +7,9 @@
 namespace structmat::gpu::nn {
 namespace {
 
-constexpr int threads = 128, channel_tile = 64, chunk_size = 64, most_walks = 4;
+/// Four warps multiply, one prepares weights.
+constexpr int multipliers = 128, threads = multipliers + 32;
+constexpr int channel_tile = 64, chunk_size = 64, most_walks = 4;
 /// Chunks on their way or in use.
 template <class T>
 constexpr int stages = sizeof(T) == 2 ? 3 : 2;
@@ -140,27 +142,36 @@ class SegmentWalk {
   /// Returns the sum of logarithms of decays.
   template <bool Store>
   __device__ float run() {
-    const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
-    T raw{};
-    const auto read_raw = [&](index_t i) { raw = thread < chunk_size ? raw_step(i) : T(0.0f); };
-    const auto keep_raw = [&](index_t i) {
-      if (thread < chunk_size) s_.raw[i % step_slots][thread] = raw;
+    T raw[2];
+    const auto read_raw = [&](index_t i) {
+#pragma unroll
+      for (int v = 0; v < 2; ++v) raw[v] = raw_step(i, lane() + 32 * v);
     };
-    for (int i = 0; i < stages<T> - 1; ++i) load(i);
-    read_raw(0), keep_raw(0);
-    read_raw(1), keep_raw(1);
-    read_raw(2);
-    __syncthreads();
-    if (warp == 0) weigh(0);
+    const auto keep_raw = [&](index_t i) {
+#pragma unroll
+      for (int v = 0; v < 2; ++v) s_.raw[i % step_slots][lane() + 32 * v] = raw[v];
+      __syncwarp();
+    };
+    if (multiplies()) {
+      for (int i = 0; i < stages<T> - 1; ++i) load(i);
+    } else {
+      read_raw(0), keep_raw(0);
+      read_raw(1), keep_raw(1);
+      read_raw(2);
+      weigh(0);
+    }
     float total = 0;
     for (index_t i = 0; i < chunks_; ++i) {
       await_copies<stages<T> - 2>();
       __syncthreads();
-      load(i + stages<T> - 1);
-      keep_raw(i + 2), read_raw(i + 3);
-      if (warp == i % (threads / 32)) weigh(i + 1);
-      if (Store && walk_->states != nullptr) store_states(i);
-      add(i);
+      if (multiplies()) {
+        load(i + stages<T> - 1);
+        if (Store && walk_->states != nullptr) store_states(i);
+        add(i);
+      } else {
+        keep_raw(i + 2), read_raw(i + 3);
+        weigh(i + 1);
+      }
       total += s_.total[i % step_slots];
     }
     await_copies<0>();
@@ -169,6 +180,12 @@ class SegmentWalk {
   }
 
  private:
+  __device__ static int lane() {
+    return static_cast<int>(threadIdx.x) % 32;
+  }
+  __device__ static bool multiplies() {
+    return threadIdx.x < multipliers;
+  }
   __device__ Chunk chunk(index_t i) const {
     const Sequence& s = segment_.sequence;
     const index_t number = first_ + i;
@@ -181,10 +198,9 @@ class SegmentWalk {
   __device__ index_t segment_index() const {
     return (walk_number_ * p_.segments + segment_.slot) * p_.heads + head_;
   }
-  __device__ T raw_step(index_t i) const {
+  __device__ T raw_step(index_t i, int t) const {
     if (i >= chunks_) return T(0.0f);
     const Chunk c = chunk(i);
-    const int t = static_cast<int>(threadIdx.x);
     if (t >= c.count) return T(0.0f);
     return walk_->dt(c.sequence.entry, walk_->backward ? c.first + c.count - 1 - t : c.first + t,
                      head_);
@@ -206,12 +222,12 @@ class SegmentWalk {
       load_tile(s_.u[stage], chunk_size, channel_tile,
                 Rows<T>{u_rows, step * u.stride[1], u.stride[3], walk_->u_vectors}, rows,
                 static_cast<int>(min(p_.channels - channel_, index_t(channel_tile))), thread,
-                threads);
+                multipliers);
       load_tile(s_.v[stage], chunk_size, width,
                 Rows<T>{&v(c.sequence.entry, first, group, state_), step * v.stride[1], v.stride[3],
                         walk_->v_vectors},
                 c.count, static_cast<int>(min(p_.states - state_, index_t(width))), thread,
-                threads);
+                multipliers);
     }
     commit_copies();
   }
@@ -219,19 +235,19 @@ class SegmentWalk {
   /// Weights of a chunk's tokens, by one warp.
   __device__ void weigh(index_t i) {
     if (i >= chunks_) return;
-    const int slot = static_cast<int>(i % step_slots), lane = static_cast<int>(threadIdx.x) % 32;
+    const int slot = static_cast<int>(i % step_slots);
     const HeadSteps<T> steps{
         s_.raw[slot], 1, walk_->a[head_ * walk_->a_stride],
         walk_->dt_bias != nullptr ? walk_->dt_bias[head_ * walk_->bias_stride] : 0, walk_->rule};
     sum_decays(steps, chunk(i).count, chunk_size, s_.delta, s_.log, s_.low);
     __syncwarp();
     const float high = s_.log[chunk_size - 1], low = s_.low[chunk_size - 1];
-    for (int t = lane; t < chunk_size; t += 32) {
+    for (int t = lane(); t < chunk_size; t += 32) {
       s_.weight[slot][t] = walk_->cotangent
                                ? power(s_.log[t], s_.low[t])
                                : s_.delta[t] * power(high - s_.log[t], low - s_.low[t]);
     }
-    if (lane == 0) s_.factor[slot] = power(high, low), s_.total[slot] = high;
+    if (lane() == 0) s_.factor[slot] = power(high, low), s_.total[slot] = high;
     __syncwarp();
   }
   /// 2^(high + low), |low| below an ulp of high.
@@ -303,6 +319,7 @@ class SegmentWalk {
   /// use(sum, channel, state)
   template <class Use>
   __device__ void each(const Use& use) {
+    if (!multiplies()) return;
     const auto [g, t] = lane_of_warp();
     const index_t row = channel_ + threadIdx.x / 32 * 16;
 #pragma unroll

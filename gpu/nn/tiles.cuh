@@ -48,21 +48,30 @@ __device__ void load_tile(T* tile, int rows, int width, const Rows<T>& from, int
                           int thread, int threads) {
   constexpr int each = 16 / static_cast<int>(sizeof(T));
   const int pieces = width / each, stride = tile_stride<T>(width);
+  if (from.vectors && threads % pieces == 0) {
+    const int c = thread % pieces * each, step = threads / pieces;
+    const int there = c < used ? count : 0;
+    int r = thread / pieces;
+    T* to = tile + r * stride + c;
+    const T* at = from.first + r * from.row_stride + c;
+    const index_t ahead = step * from.row_stride;
+#pragma unroll 4
+    for (; r < there; r += step, to += step * stride, at += ahead) {
+      copy_async(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(at));
+    }
+    for (; r < rows; r += step, to += step * stride)
+      *reinterpret_cast<uint4*>(to) = uint4{0, 0, 0, 0};
+    return;
+  }
   for (int i = thread; i < rows * pieces; i += threads) {
     const int r = i / pieces, c = i % pieces * each;
-    T* const to = tile + r * stride + c;
-    if (from.vectors && r < count && c < used) {
-      copy_async(reinterpret_cast<uint4*>(to),
-                 reinterpret_cast<const uint4*>(from.first + r * from.row_stride + c));
-      continue;
-    }
     alignas(16) T piece[each];
 #pragma unroll
     for (int v = 0; v < each; ++v) {
       piece[v] = r < count && c + v < used ? from.first[r * from.row_stride + (c + v) * from.stride]
                                            : T(0.0f);
     }
-    *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(piece);
+    *reinterpret_cast<uint4*>(tile + r * stride + c) = *reinterpret_cast<const uint4*>(piece);
   }
 }
 
