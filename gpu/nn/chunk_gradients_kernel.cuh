@@ -8,6 +8,7 @@
 #include "core/reduce.cuh"
 #include "core/shared.cuh"
 #include "nn/chunk_gradients.cuh"
+#include "nn/decays.cuh"
 #include "nn/fragments.cuh"
 
 namespace structmat::gpu::nn {
