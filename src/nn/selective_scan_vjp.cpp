@@ -19,8 +19,14 @@ struct Shares {
   using W = wide_t<S>;
 
   Shares(index_t length, index_t states)
-      : u({length}), z({length}), delta({length}), b({length, states}), c({length, states}),
-        a(states), b_sum(states), c_sum(states) {}
+      : u({length}),
+        z({length}),
+        delta({length}),
+        b({length, states}),
+        c({length, states}),
+        a(states),
+        b_sum(states),
+        c_sum(states) {}
 
   Array<R, 1> u, z, delta;
   Array<S, 2> b, c;
@@ -123,30 +129,6 @@ class Collector {
   GroupSum<selected_t<T, S>, S> b_, c_;
 };
 
-template <Storage T, class S>
-void check_cotangents(const SelectiveScanView<T, S>& m, const SelectiveScanInput<T, S>& in,
-                      const ScanShape& s, const SelectiveScanCotangent<T, S>& bar) {
-  CotangentCheck check(operation, [&](const auto& result, const char* name) {
-    require_apart(operation, m, in, result, name);
-  });
-  const auto require = [&](const char* name, auto v, const auto& extents) {
-    check(name, v, extents, v.extent(0));
-  };
-  const std::array<index_t, 2> own{s.channels, s.states};
-  require("the cotangent of u", bar.u, in.u.extents());
-  require("the cotangent of z", bar.z, in.u.extents());
-  require("the cotangent of delta", bar.delta, in.u.extents());
-  require("the cotangent of a", bar.a, own);
-  require("the cotangent of b", bar.b, own);
-  require("the cotangent of c", bar.c, own);
-  require("the cotangent of b of the data", bar.b_varying, m.b.varying.extents());
-  require("the cotangent of c of the data", bar.c_varying, m.c.varying.extents());
-  require("the cotangent of d", bar.d, std::array<index_t, 1>{s.channels});
-  require("the cotangent of delta_bias", bar.delta_bias, std::array<index_t, 1>{s.channels});
-  require("the cotangent of initial_state", bar.initial_state,
-          std::array<index_t, 3>{s.sequences, s.channels, s.states});
-}
-
 }  // namespace
 
 template <Storage T, class S>
@@ -159,7 +141,7 @@ void apply_vjp(const exec::cpu& e, const SelectiveScanView<T, S>& m,
     detail::require_extents(operation, "final_state_bar", final_state_bar,
                             std::array<index_t, 3>{shape.sequences, shape.channels, shape.states});
   }
-  check_cotangents(m, in, shape, bar);
+  check_cotangents(operation, m, in, shape, bar);
   const int team = team_for(e.threads, 64 * in.u.size() * shape.states);
   Collector<T, S> collector(bar, shape);
   const auto state_of = [](const auto& v, const ScanChannel<T, S>& scan) {
@@ -179,9 +161,9 @@ void apply_vjp(const exec::cpu& e, const SelectiveScanView<T, S>& m,
       });
 }
 
-#define STRUCTMAT_INSTANTIATE(T, S)                                                           \
-  template STRUCTMAT_EXPORT void apply_vjp<T, S>(                                             \
-      const exec::cpu&, const SelectiveScanView<T, S>&, const SelectiveScanInput<T, S>&,      \
+#define STRUCTMAT_INSTANTIATE(T, S)                                                      \
+  template STRUCTMAT_EXPORT void apply_vjp<T, S>(                                        \
+      const exec::cpu&, const SelectiveScanView<T, S>&, const SelectiveScanInput<T, S>&, \
       View<const T, 3>, View<const S, 3>, const SelectiveScanCotangent<T, S>&);
 STRUCTMAT_FOR_SCANS(STRUCTMAT_INSTANTIATE)
 
