@@ -2,14 +2,10 @@
 /// One channel of one sequence of a selective scan.
 #pragma once
 
-#include <array>
-#include <string>
-
 #include "core/threads.hpp"
-#include "nn/operands.hpp"
+#include "nn/selective_scan_operands.hpp"
 #include "nn/step_rule.hpp"
 #include "structmat/core/array.hpp"
-#include "structmat/nn/selective_scan.hpp"
 
 namespace structmat::nn {
 
@@ -52,71 +48,6 @@ struct Held {
     phi = delta * sum, phi_by_a = delta * delta * slope;
   }
 };
-
-struct ScanShape {
-  index_t batch, length, channels, states, sequences, groups_b, groups_c;
-};
-
-/// Shapes of all operands. Throws ShapeError, DomainError (starts).
-template <Storage T, class S>
-ScanShape check_operands(const std::string& operation, const SelectiveScanView<T, S>& m,
-                         const SelectiveScanInput<T, S>& in) {
-  ScanShape s{in.u.extent(0), in.u.extent(1), in.u.extent(2), m.a.extent(1), in.u.extent(0), 1, 1};
-  detail::require_extents(operation, "delta", m.delta, in.u.extents());
-  const std::array<index_t, 2> own{s.channels, s.states};
-  const std::array<index_t, 1> a_channel{s.channels};
-  detail::require_extents(operation, "a", m.a, own);
-  const auto selected = [&](const char* name, const Selected<T, S>& v) -> index_t {
-    const bool constant = v.constant.data() != nullptr, varying = v.varying.data() != nullptr;
-    if (constant && varying) {
-      throw ShapeError(operation + ": " + name + " is both constant and of the data");
-    }
-    if (!varying) {
-      detail::require_extents(operation, name, v.constant, own);
-      return 1;
-    }
-    const index_t groups = v.varying.extent(2);
-    detail::require_extents(operation, name, v.varying,
-                            std::array<index_t, 4>{s.batch, s.length, groups, s.states});
-    if (groups == 0 ? s.channels != 0 : s.channels % groups != 0) {
-      throw ShapeError(operation + ": " + std::to_string(s.channels) + " channels in " +
-                       std::to_string(groups) + " groups of " + name);
-    }
-    return groups;
-  };
-  s.groups_b = selected("b", m.b), s.groups_c = selected("c", m.c);
-  if (m.d.data()) detail::require_extents(operation, "d", m.d, a_channel);
-  if (m.delta_bias.data()) {
-    detail::require_extents(operation, "delta_bias", m.delta_bias, a_channel);
-  }
-  if (in.z.data()) detail::require_extents(operation, "z", in.z, in.u.extents());
-  if (m.starts.extent(0) > 0) {
-    require_one_entry(operation, s.batch);
-    check_starts(operation, m.starts, s.length);
-    s.sequences = m.starts.extent(0) - 1;
-  }
-  if (in.initial_state.data()) {
-    detail::require_extents(operation, "initial_state", in.initial_state,
-                            std::array<index_t, 3>{s.sequences, s.channels, s.states});
-  }
-  return s;
-}
-
-/// Throws DomainError where a result overlaps an operand.
-template <Storage T, class S, class V>
-void require_apart(const std::string& operation, const SelectiveScanView<T, S>& m,
-                   const SelectiveScanInput<T, S>& in, const V& result, const char* name) {
-  if (!result.data()) return;
-  const auto apart = [&](const auto& operand, const char* of) {
-    if (operand.data() && overlaps(operand, result)) {
-      throw DomainError(operation + ": " + name + " overlaps " + of + " in memory");
-    }
-  };
-  apart(m.delta, "delta"), apart(m.a, "a"), apart(m.b.constant, "b"), apart(m.b.varying, "b");
-  apart(m.c.constant, "c"), apart(m.c.varying, "c"), apart(m.d, "d");
-  apart(m.delta_bias, "delta_bias"), apart(in.u, "u"), apart(in.z, "z");
-  apart(in.initial_state, "initial_state");
-}
 
 template <Storage T, class S>
 struct ScanChannel {

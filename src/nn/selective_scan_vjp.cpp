@@ -129,30 +129,6 @@ class Collector {
   GroupSum<selected_t<T, S>, S> b_, c_;
 };
 
-template <Storage T, class S>
-void check_cotangents(const SelectiveScanView<T, S>& m, const SelectiveScanInput<T, S>& in,
-                      const ScanShape& s, const SelectiveScanCotangent<T, S>& bar) {
-  CotangentCheck check(operation, [&](const auto& result, const char* name) {
-    require_apart(operation, m, in, result, name);
-  });
-  const auto require = [&](const char* name, auto v, const auto& extents) {
-    check(name, v, extents, v.extent(0));
-  };
-  const std::array<index_t, 2> own{s.channels, s.states};
-  require("the cotangent of u", bar.u, in.u.extents());
-  require("the cotangent of z", bar.z, in.u.extents());
-  require("the cotangent of delta", bar.delta, in.u.extents());
-  require("the cotangent of a", bar.a, own);
-  require("the cotangent of b", bar.b, own);
-  require("the cotangent of c", bar.c, own);
-  require("the cotangent of b of the data", bar.b_varying, m.b.varying.extents());
-  require("the cotangent of c of the data", bar.c_varying, m.c.varying.extents());
-  require("the cotangent of d", bar.d, std::array<index_t, 1>{s.channels});
-  require("the cotangent of delta_bias", bar.delta_bias, std::array<index_t, 1>{s.channels});
-  require("the cotangent of initial_state", bar.initial_state,
-          std::array<index_t, 3>{s.sequences, s.channels, s.states});
-}
-
 }  // namespace
 
 template <Storage T, class S>
@@ -165,7 +141,7 @@ void apply_vjp(const exec::cpu& e, const SelectiveScanView<T, S>& m,
     detail::require_extents(operation, "final_state_bar", final_state_bar,
                             std::array<index_t, 3>{shape.sequences, shape.channels, shape.states});
   }
-  check_cotangents(m, in, shape, bar);
+  check_cotangents(operation, m, in, shape, bar);
   const KeptStates<S, 3> last_bar(final_state_bar, bar.initial_state, !bar.accumulate);
   if (!bar.accumulate) {
     clear_cotangents(operation, y_bar, bar.u, bar.z, bar.delta, bar.a, bar.b, bar.c, bar.b_varying,

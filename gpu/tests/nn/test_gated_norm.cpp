@@ -35,9 +35,9 @@ Array<double, Rank> doubles(const Array<T, Rank>& from) {
   return to;
 }
 bool same(const auto& a, const auto& b) {
-  return a.extents() == b.extents() &&
-         std::memcmp(a.data(), b.data(), sizeof(*a.data()) * static_cast<std::size_t>(a.size())) ==
-             0;
+  if (a.extents() != b.extents()) return false;
+  return a.empty() || std::memcmp(a.data(), b.data(),
+                                  sizeof(*a.data()) * static_cast<std::size_t>(a.size())) == 0;
 }
 /// |a - b| <= tolerance (1 + |b|) in all places.
 template <class T, int Rank>

@@ -104,4 +104,36 @@ void apply_vjp(const exec::cpu& e, const SelectiveScanView<T, S>& m,
                const SelectiveScanInput<T, S>& in, View<const T, 3> y_bar,
                View<const S, 3> final_state_bar, const SelectiveScanCotangent<T, S>& bar);
 
+/// The same on the device, for T = float and bf16. Neither allocates nor synchronises; bytes of workspace by
+/// apply_workspace_bytes, which is 0 unless sequences are packed.
+///
+/// At most 256 states. Any strides; four channels at a time where they lie together and their number (in a group too), the
+/// strides and the pointers of u, z, delta and y are multiples of four elements, else number by number. Nothing is read
+/// from `starts` on the host: what is out of order or out of range there is moved into it. One launch, packed two. A
+/// sequence's results do not depend on the others, packed or not, nor on the device.
+/// Cost: u, z and delta are read and y is written once; L N exponentials a channel, 2^x by the special-function units.
+/// Accuracy: as on the CPU, in float, with exponentials and silu to 4 eps. States whose decays are below 2^-126 are 0.
+/// Throws Unsupported also for results with stride 0.
+template <Storage T, class S>
+void apply(const exec::cuda& e, const SelectiveScanView<T, S, space::cuda>& m,
+           const SelectiveScanInput<T, S, space::cuda>& in,
+           const SelectiveScanOutput<T, S, space::cuda>& out);
+template <Storage T, class S>
+index_t apply_workspace_bytes(const SelectiveScanView<T, S, space::cuda>& m,
+                              const SelectiveScanInput<T, S, space::cuda>& in);
+
+/// Reverse mode on the device; what is said above holds. States are computed again and kept in the workspace every eighth
+/// token (fewer with more than 16 states or complex ones): L N / 8 numbers of S a channel. Sums over channels for b and c of
+/// the data: in blocks of channels, in float, kept for every token (about L N D / 64 numbers each), then over blocks in
+/// order; sums over tokens for parameters: in float within a sequence, over sequences in double.
+/// Throws Unsupported also for cotangents with stride 0, or where one overlaps y_bar or final_state_bar.
+template <Storage T, class S>
+void apply_vjp(const exec::cuda& e, const SelectiveScanView<T, S, space::cuda>& m,
+               const SelectiveScanInput<T, S, space::cuda>& in, View<const T, 3, space::cuda> y_bar,
+               View<const S, 3, space::cuda> final_state_bar,
+               const SelectiveScanCotangent<T, S, space::cuda>& bar);
+template <Storage T, class S>
+index_t apply_vjp_workspace_bytes(const SelectiveScanView<T, S, space::cuda>& m,
+                                  const SelectiveScanInput<T, S, space::cuda>& in);
+
 }  // namespace structmat::nn
