@@ -8,7 +8,7 @@
 #   --libs DIR     where shared libraries that this machine lacks were put
 #   --commit SHA   the commit to record, where the working tree has no .git
 #   --races        racecheck as well, on the tests that call every operation once or twice ([core_fixed_shape],
-#                  [core_waiting]): a minute for each case at most, one that needs more counts as not finished
+#                  [core_waiting], [nn_fixed_shape]): a minute for each case at most, one that needs more counts as not finished
 #
 # The tests of each operation run plainly, and with small sizes under compute-sanitizer's memcheck, a few
 # operations at a time; then the benchmarks, one by one. The record is copied to $OUT, with the logs, if that is
@@ -80,7 +80,7 @@ if [ $races = yes ] && [ -s "$work/sanitizer" ]; then
     limit=60 STRUCTMAT_QUICK=2 run "${case//[^A-Za-z0-9]/_}.racecheck" compute-sanitizer --tool racecheck \
       --error-exitcode 99 "$tests" "${case//,/\\,}" &
     [ "$(jobs -r | wc -l)" -lt 4 ] || wait -n
-  done < <("$tests" --list-test-names-only "[core_fixed_shape],[core_waiting]")
+  done < <("$tests" --list-test-names-only "[core_fixed_shape],[core_waiting],[nn_fixed_shape]")
   wait
 fi
 for program in "$programs"/gpu_bench_*; do
