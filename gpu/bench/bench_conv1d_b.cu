@@ -3,7 +3,7 @@
 #define CONV_BMIN 4
 #define CONV_FN 8
 #define CONV_BN 4
-#define CONV_U 8
+#define CONV_U 4
 #define CONV_FTOK 32
 #define CONV_BTOK 61
 #define CONV_BRIEF

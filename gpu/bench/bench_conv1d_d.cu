@@ -1,9 +1,9 @@
 #define CONV_THREADS 128
-#define CONV_FMIN 4
+#define CONV_FMIN 3
 #define CONV_BMIN 3
 #define CONV_FN 8
 #define CONV_BN 4
-#define CONV_U 4
+#define CONV_U 8
 #define CONV_FTOK 64
 #define CONV_BTOK 125
 #define CONV_BRIEF

@@ -1,6 +1,6 @@
-#define CONV_THREADS 256
-#define CONV_FMIN 2
-#define CONV_BMIN 2
+#define CONV_THREADS 128
+#define CONV_FMIN 3
+#define CONV_BMIN 3
 #define CONV_FN 8
 #define CONV_BN 4
 #define CONV_U 4

@@ -1,6 +1,7 @@
 #include "structmat/nn/conv1d.hpp"
 
 #include <bit>
+#include <cstdlib>
 #include <limits>
 
 #include "nn/conv1d_kernels.cuh"
@@ -19,6 +20,8 @@ constexpr int forward_tokens = CONV_FTOK, backward_tokens = CONV_BTOK;
 template <Storage T>
 constexpr int forward_channels = sizeof(T) == 4 ? 4 : CONV_FN;
 constexpr int backward_channels = CONV_BN;
+/// Of one that takes number by number.
+constexpr int strided_channels = 2;
 
 template <Storage T>
 struct Convolution : Conv1dOperands<T, Cuda> {
@@ -46,6 +49,9 @@ struct Convolution : Conv1dOperands<T, Cuda> {
     return static_cast<int>(
         std::min(most, static_cast<index_t>(std::bit_ceil(static_cast<std::uint64_t>(pieces)))));
   }
+  index_t tiles(int each) const {
+    return (this->channels + lanes(each) * each - 1) / (lanes(each) * each);
+  }
   /// Rows of blocks.
   index_t rows(int tokens, int each) const {
     const int chunks = gpu::nn::conv_threads / lanes(each);
@@ -66,11 +72,11 @@ struct Convolution : Conv1dOperands<T, Cuda> {
     o.taps = static_cast<int>(this->taps), o.ahead = static_cast<int>(this->m.ahead);
     o.silu = this->m.activation == Activation::silu;
     o.lanes = lanes(each);
-    o.tiles = (this->channels + o.lanes * each - 1) / (o.lanes * each);
+    o.tiles = static_cast<unsigned>(tiles(each));
     return o;
   }
-  unsigned blocks(int tokens, int each, index_t tiles) const {
-    const index_t count = rows(tokens, each) * tiles;
+  unsigned blocks(int tokens, int each) const {
+    const index_t count = rows(tokens, each) * tiles(each);
     if (count > std::numeric_limits<int>::max()) {
       throw Unsupported(this->operation + ": " + std::to_string(count) + " blocks in a grid");
     }
@@ -88,10 +94,20 @@ struct Convolution : Conv1dOperands<T, Cuda> {
   bool packed;
 };
 
-/// The kernel for so many taps, with or without whole vectors.
-#define STRUCTMAT_CONV_KERNEL(name, taps, vectors, ...)                                 \
-  ((taps) <= 4 ? ((vectors) ? name<__VA_ARGS__, 4, true> : name<__VA_ARGS__, 4, false>) \
-               : ((vectors) ? name<__VA_ARGS__, 8, true> : name<__VA_ARGS__, 8, false>))
+/// Can kernels take it in vectors, with tokens less than 2^31 bytes apart?
+template <class V>
+bool in_vectors(const V& v) {
+  return gpu::nn::whole_vectors(v) &&
+         std::abs(v.stride(1)) <=
+             std::numeric_limits<int>::max() / static_cast<index_t>(sizeof(*v.data()));
+}
+
+/// The kernel for so many taps, in vectors with so many channels or number by number.
+#define STRUCTMAT_CONV_KERNEL(name, T, taps, vectors, channels)             \
+  ((taps) <= 4 ? ((vectors) ? gpu::nn::name<T, channels, 4, true>           \
+                            : gpu::nn::name<T, strided_channels, 4, false>) \
+               : ((vectors) ? gpu::nn::name<T, channels, 8, true>           \
+                            : gpu::nn::name<T, strided_channels, 8, false>))
 
 unsigned small_grid(const char* operation, index_t numbers) {
   return gpu::persistent_blocks(numbers, gpu::nn::conv_threads, gpu::multiprocessors(operation));
@@ -110,7 +126,6 @@ template <Storage T>
 void apply(const exec::cuda& e, const Conv1dView<T, Cuda>& m, const Conv1dInput<T, Cuda>& in,
            const Conv1dOutput<T, Cuda>& out) {
   constexpr auto operation = "nn::conv1d::apply";
-  constexpr int each = forward_channels<T>;
   const Convolution<T> c(operation, m, in);
   c.require_results(out);
   gpu::require_writable(operation, out.y, "y");
@@ -119,16 +134,17 @@ void apply(const exec::cuda& e, const Conv1dView<T, Cuda>& m, const Conv1dInput<
       gpu::cut(operation, e.workspace, [&](gpu::Workspace& w) { return c.take_table(w); });
   if (c.channels == 0 || c.sequences == 0) return;
   const cudaStream_t stream = gpu::stream_of(e);
+  const bool vectors = in_vectors(in.x) && in_vectors(out.y);
+  const int each = vectors ? forward_channels<T> : strided_channels;
   const auto operands = c.operands(stream, forward_tokens, each, table);
   gpu::nn::ConvForward<T> p{operands, gpu::strided(out.y), {}};
   // Where one thread has the whole of a sequence, its state may advance in place there.
   const bool alone = !c.packed && c.length <= forward_tokens && !c.empty();
   if (alone) p.final_state = gpu::strided(out.final_state);
   if (!c.empty()) {
-    const bool vectors = gpu::nn::whole_vectors(in.x) && gpu::nn::whole_vectors(out.y);
-    using gpu::nn::conv_forward;
-    gpu::launch(operation, STRUCTMAT_CONV_KERNEL(conv_forward, c.taps, vectors, T, each),
-                c.blocks(forward_tokens, each, operands.tiles), gpu::nn::conv_threads, stream, p);
+    gpu::launch(operation,
+                STRUCTMAT_CONV_KERNEL(conv_forward, T, c.taps, vectors, forward_channels<T>),
+                c.blocks(forward_tokens, each), gpu::nn::conv_threads, stream, p);
   }
   const index_t states = out.final_state.data() ? c.sequences * c.channels : 0;
   if (alone || states == 0) return;
@@ -147,8 +163,10 @@ struct BackwardArrays {
 template <Storage T>
 BackwardArrays take_arrays(const Convolution<T>& c, gpu::Workspace& w) {
   index_t* const table = c.take_table(w);
-  return {table,
-          w.take<float>(c.rows(backward_tokens, backward_channels) * (c.taps + 1) * c.channels)};
+  // In vectors or not.
+  const index_t rows = std::max(c.rows(backward_tokens, backward_channels),
+                                c.rows(backward_tokens, strided_channels));
+  return {table, w.take<float>(rows * (c.taps + 1) * c.channels)};
 }
 
 }  // namespace
@@ -165,7 +183,6 @@ void apply_vjp(const exec::cuda& e, const Conv1dView<T, Cuda>& m, const Conv1dIn
                View<const T, 3, Cuda> y_bar, View<const compute_t<T>, 3, Cuda> final_state_bar,
                const Conv1dCotangent<T, Cuda>& bar) {
   constexpr auto operation = "nn::conv1d::apply_vjp";
-  constexpr int each = backward_channels;
   const Convolution<T> c(operation, m, in);
   c.require_cotangents(y_bar, final_state_bar, bar);
   gpu::require_writable(operation, bar.x, "the cotangent of x");
@@ -180,6 +197,9 @@ void apply_vjp(const exec::cuda& e, const Conv1dView<T, Cuda>& m, const Conv1dIn
   if (c.channels == 0) return;
   const cudaStream_t stream = gpu::stream_of(e);
   const bool parameters = bar.weight.data() || bar.bias.data();
+  const bool vectors =
+      in_vectors(in.x) && in_vectors(y_bar) && (!bar.x.data() || in_vectors(bar.x));
+  const int each = vectors ? backward_channels : strided_channels;
   const auto operands = c.operands(stream, backward_tokens, each, table);
   const gpu::nn::ConvBackward<T> p{operands,
                                    gpu::strided(y_bar),
@@ -189,11 +209,9 @@ void apply_vjp(const exec::cuda& e, const Conv1dView<T, Cuda>& m, const Conv1dIn
                                    bar.accumulate,
                                    parameters ? sums : nullptr};
   if (!c.empty() && (parameters || bar.x.data())) {
-    const bool vectors = gpu::nn::whole_vectors(in.x) && gpu::nn::whole_vectors(y_bar) &&
-                         (!bar.x.data() || gpu::nn::whole_vectors(bar.x));
-    using gpu::nn::conv_backward;
-    gpu::launch(operation, STRUCTMAT_CONV_KERNEL(conv_backward, c.taps, vectors, T, each),
-                c.blocks(backward_tokens, each, operands.tiles), gpu::nn::conv_threads, stream, p);
+    gpu::launch(operation,
+                STRUCTMAT_CONV_KERNEL(conv_backward, T, c.taps, vectors, backward_channels),
+                c.blocks(backward_tokens, each), gpu::nn::conv_threads, stream, p);
   }
   if (parameters) {
     gpu::nn::sum_parameters(operation, stream, sums, c.empty() ? 0 : c.rows(backward_tokens, each),

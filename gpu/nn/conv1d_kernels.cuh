@@ -11,7 +11,7 @@
 
 #ifndef CONV_THREADS
 #define CONV_THREADS 128
-#define CONV_FMIN 4
+#define CONV_FMIN 3
 #define CONV_BMIN 3
 #define CONV_FN 8
 #define CONV_BN 4
@@ -36,16 +36,28 @@ struct ConvOperands {
   index_t channels;
   int taps, ahead;
   bool silu;
-  int lanes;      ///< pieces of a tile of channels, at most 32
-  index_t tiles;  ///< of channels
+  int lanes;       ///< pieces of a tile of channels, at most 32
+  unsigned tiles;  ///< of channels
 
   /// What the token s of a sequence, which may lie in front of it, brings to a channel.
   __device__ float input(const Sequence& q, index_t s, index_t channel) const {
     if (s >= 0) return static_cast<float>(x(q.entry, q.begin + s, channel));
     return initial_state.data ? initial_state(q.number, channel, taps - 1 + s) : 0.0f;
   }
-  __device__ float activated(float v) const { return silu ? nn::silu(v) : v; }
-  __device__ float slope(float v) const { return silu ? silu_slope(v) : 1.0f; }
+  /// One branch for all.
+  template <int N>
+  __device__ void activate(float (&v)[N]) const {
+    if (!silu) return;
+#pragma unroll
+    for (int e = 0; e < N; ++e) v[e] = nn::silu(v[e]);
+  }
+  /// g *= derivative at v.
+  template <int N>
+  __device__ void differentiate(const float (&v)[N], float (&g)[N]) const {
+    if (!silu) return;
+#pragma unroll
+    for (int e = 0; e < N; ++e) g[e] *= silu_slope(v[e]);
+  }
 };
 
 template <class T>
@@ -73,34 +85,40 @@ struct ConvPlace {
       : lane(static_cast<int>(threadIdx.x) % o.lanes),
         tile(blockIdx.x % o.tiles),
         row(blockIdx.x / o.tiles),
-        channel((tile * o.lanes + lane) * N),
+        channel((index_t(tile) * o.lanes + lane) * N),
         left(o.channels - channel) {
-    const index_t slot = row * (conv_threads / o.lanes) + static_cast<int>(threadIdx.x) / o.lanes;
+    const index_t slot =
+        index_t(row) * (conv_threads / o.lanes) + static_cast<int>(threadIdx.x) / o.lanes;
     chunk = slot < o.tokens.slots && left > 0 ? chunk_of(o.tokens, slot) : Chunk{};
   }
 
   int lane;
-  index_t tile, row, channel, left;
+  unsigned tile, row;
+  index_t channel, left;
   Chunk chunk;
 };
 
-/// The pieces of a thread's channels in the tokens around the first one of its chunk.
+/// The pieces of a thread's channels in the tokens around the first one of its chunk. In vectors, tokens are less than
+/// 2^31 bytes apart.
 template <class T, int N, bool Vector>
 struct ConvLine {
+  using Stride = std::conditional_t<Vector, int, index_t>;
+
   template <class U>
   __device__ ConvLine(const Strided<U, 3>& v, const ConvPlace<N, std::remove_const_t<T>>& at)
       : first(v.data ? &v(at.chunk.sequence.entry, at.chunk.first, at.channel) : nullptr),
-        token_stride(v.stride[1]),
+        token_stride(static_cast<Stride>(v.stride[1])),
         channel_stride(v.stride[2]),
         left(at.left) {}
 
   __device__ PieceAt<T> operator[](int token) const {
-    return {first + token * token_stride, channel_stride, left};
+    return {first + static_cast<index_t>(token) * token_stride, channel_stride, left};
   }
-  /// Tokens out of [from, to) are 0.
+  /// Tokens out of [from, to) are 0, unless all are known to be in.
+  template <bool Inside>
   __device__ void fetch(int token, int from, int to,
                         Piece<std::remove_const_t<T>, N>& piece) const {
-    if (token >= from && token < to) {
+    if (Inside || (token >= from && token < to)) {
       load<Vector>((*this)[token], piece);
     } else {
       piece = {};
@@ -108,7 +126,8 @@ struct ConvLine {
   }
 
   T* first;
-  index_t token_stride, channel_stride, left;
+  Stride token_stride;
+  index_t channel_stride, left;
 };
 
 /// The filters of a thread's channels; taps are the last ones of W places.
@@ -120,7 +139,7 @@ struct ConvFilter {
     const int skipped = W - o.taps;
     for (int i = static_cast<int>(threadIdx.x); i < o.lanes * N * W; i += conv_threads) {
       const int c = i / W, place = i % W;
-      const index_t channel = at.tile * o.lanes * N + c;
+      const index_t channel = index_t(at.tile) * o.lanes * N + c;
       shared[(place * N + c % N) * o.lanes + c / N] =
           place >= skipped && channel < o.channels ? o.weight(channel, place - skipped) : 0.0f;
     }
@@ -146,7 +165,7 @@ __device__ void fill_ring(const ConvOperands<T>& o, const ConvPlace<N, T>& at,
                           float (&ring)[W][N]) {
   Piece<T, N> pieces[W];
 #pragma unroll
-  for (int k = 0; k + 1 < W; ++k) x.fetch(token - (W - 1) + k, from, to, pieces[k]);
+  for (int k = 0; k + 1 < W; ++k) x.template fetch<false>(token - (W - 1) + k, from, to, pieces[k]);
 #pragma unroll
   for (int k = 0; k + 1 < W; ++k) unpack(pieces[k], ring[k]);
   if (!o.initial_state.data) return;
@@ -198,7 +217,7 @@ __device__ void write_final_state(const ConvOperands<T>& o, const Sequence& q, i
 
 /// Eight inputs are on their way.
 template <class T, int N, int W, bool Vector>
-__global__ void __launch_bounds__(conv_threads, W == 4 ? CONV_FMIN : 1)
+__global__ void __launch_bounds__(conv_threads, W == 4 && Vector ? CONV_FMIN : 1)
     conv_forward(const __grid_constant__ ConvForward<T> p) {
   constexpr int U = CONV_U < W ? W : CONV_U;
   static_assert(U % W == 0);
@@ -216,26 +235,29 @@ __global__ void __launch_bounds__(conv_threads, W == 4 ? CONV_FMIN : 1)
   const ConvLine<T, N, Vector> y(p.y, at);
   Piece<T, N> next[U];
 #pragma unroll
-  for (int i = 0; i < U; ++i) x.fetch(i + o.ahead, from, to, next[i]);
+  for (int i = 0; i < U; ++i) x.template fetch<false>(i + o.ahead, from, to, next[i]);
   float ring[W][N];
   fill_ring(o, at, x, o.ahead, from, to, ring);
+  if (p.final_state.data) {
+    for (int e = 0; e < N && e < at.left; ++e) {
+      write_final_state(o, chunk.sequence, at.channel + e, p.final_state);
+    }
+  }
   const int skipped = W - o.taps;
-  for (int t = 0; t < count; t += U) {
+  const auto advance = [&](int t, auto inside) {
 #pragma unroll
     for (int i = 0; i < U; ++i) {
       unpack(next[i], ring[(W - 1 + i) % W]);
-      x.fetch(t + U + i + o.ahead, from, to, next[i]);
+      x.template fetch<decltype(inside)::value>(t + U + i + o.ahead, from, to, next[i]);
       float sum[N];
       convolve_ring(filter, ring, i, skipped, sum);
-#pragma unroll
-      for (int e = 0; e < N; ++e) sum[e] = o.activated(sum[e]);
-      if (t + i < count) store<Vector>(y[t + i], pack<T>(sum));
+      o.activate(sum);
+      if (decltype(inside)::value || t + i < count) store<Vector>(y[t + i], pack<T>(sum));
     }
-  }
-  if (!p.final_state.data) return;
-  for (int e = 0; e < N && e < at.left; ++e) {
-    write_final_state(o, chunk.sequence, at.channel + e, p.final_state);
-  }
+  };
+  int t = 0;
+  for (; t + 2 * U + o.ahead <= to; t += U) advance(t, std::true_type{});
+  for (; t < count; t += U) advance(t, std::false_type{});
 }
 
 /// Final states by themselves.
@@ -253,7 +275,7 @@ __global__ void __launch_bounds__(conv_threads)
 /// Cotangents of x, and of the parameters what a block's tokens give to them. Step i of a thread takes the cotangent of
 /// the sum `ahead` tokens before its token i, and has those for the input W - 1 tokens before.
 template <class T, int N, int W, bool Vector>
-__global__ void __launch_bounds__(conv_threads, W == 4 ? CONV_BMIN : 1)
+__global__ void __launch_bounds__(conv_threads, W == 4 && Vector ? CONV_BMIN : 1)
     conv_backward(const __grid_constant__ ConvBackward<T> p) {
   __shared__ float shared[(W + 1) * N * conv_threads];
   const ConvOperands<T>& o = p.operands;
@@ -262,6 +284,7 @@ __global__ void __launch_bounds__(conv_threads, W == 4 ? CONV_BMIN : 1)
   const Chunk& chunk = at.chunk;
   const int skipped = W - o.taps, count = chunk.count;
   float weight_bar[W][N] = {}, bias_bar[N] = {};
+  __syncthreads();  // Filters have been read.
   if (count > 0) {
     const index_t behind = chunk.first - chunk.sequence.begin;
     const int from = -static_cast<int>(min(behind, index_t(W))),
@@ -273,28 +296,40 @@ __global__ void __launch_bounds__(conv_threads, W == 4 ? CONV_BMIN : 1)
     Piece<T, N> next_x[W], next_y[W];
 #pragma unroll
     for (int i = 0; i < W; ++i) {
-      x.fetch(i, from, to, next_x[i]);
-      y_bar.fetch(i - o.ahead, from, y_to, next_y[i]);
+      x.template fetch<false>(i, from, to, next_x[i]);
+      y_bar.template fetch<false>(i - o.ahead, from, y_to, next_y[i]);
     }
     float ring[W][N], cotangent[W][N] = {};
     fill_ring(o, at, x, 0, from, to, ring);
-    for (int t = 0; t < count + W - 1; t += W) {
+    // Inputs from this token on are in the final state.
+    const int last =
+        static_cast<int>(min(chunk.sequence.length - behind - (o.taps - 1), index_t(count)));
+    float* const own_shared = shared + threadIdx.x;
+    if (p.final_state_bar.data && last < count) {
+      for (int k = 0; k < o.taps - 1; ++k) {
+        for (int e = 0; e < N && e < at.left; ++e) {
+          own_shared[(k * N + e) * conv_threads] =
+              p.final_state_bar(chunk.sequence.number, at.channel + e, k);
+        }
+      }
+    }
+    const auto advance = [&](int t, auto inside) {
 #pragma unroll
       for (int i = 0; i < W; ++i) {
         const int y_token = t + i - o.ahead, x_token = t + i - (W - 1);
         unpack(next_x[i], ring[(W - 1 + i) % W]);
         float(&g)[N] = cotangent[i];
         unpack(next_y[i], g);
-        x.fetch(t + W + i, from, to, next_x[i]);
-        y_bar.fetch(t + W + i - o.ahead, from, y_to, next_y[i]);
-        float sum[N];
+        x.template fetch<decltype(inside)::value>(t + W + i, from, to, next_x[i]);
+        y_bar.template fetch<decltype(inside)::value>(t + W + i - o.ahead, from, y_to, next_y[i]);
+        float sum[N], own_g[N];
         convolve_ring(filter, ring, i, skipped, sum);
-        const bool exists = y_token >= from && y_token < y_to,
-                   own = y_token >= 0 && y_token < count;
-        float own_g[N];
+        o.differentiate(sum, g);
+        const bool exists = decltype(inside)::value || (y_token >= from && y_token < y_to),
+                   own = decltype(inside)::value || (y_token >= 0 && y_token < count);
 #pragma unroll
         for (int e = 0; e < N; ++e) {
-          g[e] = exists ? g[e] * o.slope(sum[e]) : 0.0f;
+          g[e] = exists ? g[e] : 0.0f;
           own_g[e] = own ? g[e] : 0.0f;
           bias_bar[e] += own_g[e];
           sum[e] = 0;
@@ -308,23 +343,24 @@ __global__ void __launch_bounds__(conv_threads, W == 4 ? CONV_BMIN : 1)
             sum[e] = fma(filter.weight[j][e], cotangent[(i - j + W) % W][e], sum[e]);
           }
         }
-        if (x_token < 0 || x_token >= count || !p.x_bar.data) continue;
-        // Of the final state, whose inputs are the last ones.
-        const index_t k = behind + x_token - chunk.sequence.length + o.taps - 1;
-        if (k >= 0 && p.final_state_bar.data) {
+        if (!p.x_bar.data || (!decltype(inside)::value && (x_token < 0 || x_token >= count)))
+          continue;
+        if (!decltype(inside)::value && x_token >= last && p.final_state_bar.data) {
 #pragma unroll
           for (int e = 0; e < N; ++e) {
-            if (e < at.left) {
-              sum[e] += p.final_state_bar(chunk.sequence.number, at.channel + e, k);
-            }
+            sum[e] += own_shared[((x_token - last) * N + e) * conv_threads];
           }
         }
         put<Vector>(x_bar[x_token], sum, p.accumulate);
       }
-    }
+    };
+    const int end = min(min(to, y_to + o.ahead) - W, min(count, last)) - W;
+    advance(0, std::false_type{});
+    int t = W;
+    for (; t <= end; t += W) advance(t, std::true_type{});
+    for (; t < count + W - 1; t += W) advance(t, std::false_type{});
   }
   if (p.sums == nullptr) return;
-  __syncthreads();  // Filters have been read.
 #pragma unroll
   for (int e = 0; e < N; ++e) {
 #pragma unroll
@@ -334,11 +370,11 @@ __global__ void __launch_bounds__(conv_threads, W == 4 ? CONV_BMIN : 1)
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < (W + 1) * N * o.lanes; i += conv_threads) {
     const int lane = i % o.lanes, number = i / o.lanes, j = number / N - skipped;
-    const index_t channel = (at.tile * o.lanes + lane) * N + number % N;
+    const index_t channel = (index_t(at.tile) * o.lanes + lane) * N + number % N;
     if (j < 0 || channel >= o.channels) continue;
     float sum = 0;
     for (int k = lane; k < conv_threads; k += o.lanes) sum += shared[number * conv_threads + k];
-    p.sums[(at.row * (o.taps + 1) + j) * o.channels + channel] = sum;
+    p.sums[(index_t(at.row) * (o.taps + 1) + j) * o.channels + channel] = sum;
   }
 }
 
@@ -355,11 +391,13 @@ __global__ void __launch_bounds__(conv_threads)
     const index_t channel = i / states % o.channels;
     const Sequence q = sequence_of(o.tokens, i / states / o.channels);
     const auto cotangent = [&](int t) {
-      float sum = o.bias.data ? o.bias(channel) : 0.0f;
+      float sum[1] = {o.bias.data ? o.bias(channel) : 0.0f},
+            g[1] = {static_cast<float>(p.y_bar(q.entry, q.begin + t, channel))};
       for (int j = 0; j < o.taps; ++j) {
-        sum = fma(o.weight(channel, j), o.input(q, t - states + j, channel), sum);
+        sum[0] = fma(o.weight(channel, j), o.input(q, t - states + j, channel), sum[0]);
       }
-      return static_cast<float>(p.y_bar(q.entry, q.begin + t, channel)) * o.slope(sum);
+      o.differentiate(sum, g);
+      return g[0];
     };
     float sum = 0;
     for (int j = 0; j <= k; ++j) {

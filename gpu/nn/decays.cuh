@@ -34,14 +34,29 @@ constexpr float log2_e = 1.4426950408889634f;
 __device__ inline float sigmoid(float x) {
   return reciprocal_fast(1 + exp2_fast(-x * log2_e));
 }
-/// 0 at -infinity, where the product is none.
+/// The larger one; NaN stays NaN.
+__device__ inline float at_least(float low, float x) {
+#if defined(STRUCTMAT_CUDA_EMULATION)
+  return x < low ? low : x;
+#else
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(low), "f"(x));
+  return y;
+#endif
+}
+/// v sigmoid(v) and its derivative. The sigmoid is 0 at -104 already, and so are both, where an infinite v would
+/// give 0 times infinity.
+struct Silu {
+  __device__ explicit Silu(float x) : v(at_least(-104, x)), sigma(sigmoid(v)), value(v * sigma) {}
+  __device__ float slope() const { return fma(value, 1 - sigma, sigma); }
+
+  float v, sigma, value;
+};
 __device__ inline float silu(float x) {
-  const float s = sigmoid(x);
-  return s == 0 ? 0.0f : x * s;
+  return Silu(x).value;
 }
 __device__ inline float silu_slope(float x) {
-  const float s = sigmoid(x);
-  return s == 0 ? 0.0f : s * (1 + x * (1 - s));
+  return Silu(x).slope();
 }
 
 /// The steps of one head.

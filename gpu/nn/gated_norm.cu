@@ -14,7 +14,7 @@ namespace {
 using Cuda = space::cuda;
 
 /// Blocks that work at the same time on a large device. Sums for w depend on it.
-constexpr index_t forward_blocks = 528, backward_blocks = 264;
+constexpr index_t forward_blocks = NORM_FB, backward_blocks = NORM_BB;
 
 template <Storage T>
 struct Norm : GatedNormOperands<T, Cuda> {
@@ -64,7 +64,6 @@ struct Norm : GatedNormOperands<T, Cuda> {
             groups(),
             this->group,
             static_cast<float>(this->epsilon),
-            this->before,
             plan.team,
             plan.teams,
             plan.row_blocks};
@@ -74,6 +73,20 @@ struct Norm : GatedNormOperands<T, Cuda> {
             static_cast<unsigned>(plan.team * plan.teams)};
   }
 };
+
+using gpu::nn::NormGate;
+
+/// Calls launch(gate as a constant) for where the gate is.
+template <Storage T, class F>
+void with_gate(const Norm<T>& n, const F& launch) {
+  if (!n.z.data()) {
+    launch(std::integral_constant<NormGate, NormGate::none>{});
+  } else if (n.before) {
+    launch(std::integral_constant<NormGate, NormGate::before>{});
+  } else {
+    launch(std::integral_constant<NormGate, NormGate::after>{});
+  }
+}
 
 template <Storage T>
 index_t backward_parts(const Norm<T>& n, bool whole) {
@@ -93,11 +106,14 @@ void gated_norm(const exec::cuda& e, View<const T, 2, Cuda> x, View<const T, 2, 
   if (n.empty()) return;
   const auto plan = n.plan(n.vectors(x, z, y), forward_blocks);
   const gpu::nn::NormForward<T> p{n.operands(plan), gpu::strided(y)};
-  const auto kernel = plan.pieces == 0   ? gpu::nn::norm_forward_strided<T>
-                      : plan.pieces == 1 ? gpu::nn::norm_forward<T, 1>
-                      : plan.pieces == 2 ? gpu::nn::norm_forward<T, 2>
-                                         : gpu::nn::norm_forward<T, 4>;
-  gpu::launch(operation, kernel, n.grid(plan), gpu::stream_of(e), p);
+  with_gate(n, [&](auto gate) {
+    constexpr NormGate is = decltype(gate)::value;
+    const auto kernel = plan.pieces == 0   ? gpu::nn::norm_forward_strided<T, is>
+                        : plan.pieces == 1 ? gpu::nn::norm_forward<T, is, 1>
+                        : plan.pieces == 2 ? gpu::nn::norm_forward<T, is, 2>
+                                           : gpu::nn::norm_forward<T, is, 4>;
+    gpu::launch(operation, kernel, n.grid(plan), gpu::stream_of(e), p);
+  });
 }
 
 template <Storage T>
@@ -139,11 +155,14 @@ void gated_norm_vjp(const exec::cuda& e, View<const T, 2, Cuda> x, View<const T,
     const gpu::nn::NormBackward<T> p{n.operands(plan),    gpu::strided(y_bar),
                                      gpu::strided(x_bar), gpu::strided(z_bar),
                                      options.accumulate,  w_bar.data() ? sums : nullptr};
-    const auto kernel = plan.pieces == 0   ? gpu::nn::norm_backward_strided<T>
-                        : plan.pieces == 1 ? gpu::nn::norm_backward<T, 1>
-                        : plan.pieces == 2 ? gpu::nn::norm_backward<T, 2>
-                                           : gpu::nn::norm_backward<T, 4>;
-    gpu::launch(operation, kernel, n.grid(plan), stream, p);
+    with_gate(n, [&](auto gate) {
+      constexpr NormGate is = decltype(gate)::value;
+      const auto kernel = plan.pieces == 0   ? gpu::nn::norm_backward_strided<T, is>
+                          : plan.pieces == 1 ? gpu::nn::norm_backward<T, is, 1>
+                          : plan.pieces == 2 ? gpu::nn::norm_backward<T, is, 2>
+                                             : gpu::nn::norm_backward<T, is, 4>;
+      gpu::launch(operation, kernel, n.grid(plan), stream, p);
+    });
   }
   if (!w_bar.data()) return;
   gpu::nn::sum_parameters(operation, stream, sums, parts, n.channels(),

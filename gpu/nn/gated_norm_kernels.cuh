@@ -6,19 +6,26 @@
 #include "nn/decays.cuh"
 #include "nn/pieces.cuh"
 
+#ifndef NORM_THREADS
+#define NORM_THREADS 256
+#define NORM_FMIN 4
+#define NORM_BMIN 2
+#define NORM_FB 528
+#define NORM_BB 264
+#endif
+
 namespace structmat::gpu::nn {
 
 /// Of a block, at most; and the most pieces of a thread.
-constexpr int norm_threads = 256, norm_pieces = 4;
+constexpr int norm_threads = NORM_THREADS, norm_pieces = 4;
 
 /// The operands of one call, as kernels take them.
 template <class T>
 struct NormOperands {
-  Strided<const T, 2> x, z;     ///< z.data null: no gate
+  Strided<const T, 2> x, z;
   Strided<const float, 1> w;    ///< data null: 1
   index_t rows, groups, group;  ///< group: channels of one
   float epsilon;
-  bool before;
   int team, teams;     ///< threads for a row, and such teams of a block
   index_t row_blocks;  ///< blocks for the rows of one group
 
@@ -42,30 +49,38 @@ struct NormBackward {
   float* sums;  ///< (teams of all row blocks, channels) for w; null: not wanted
 };
 
+/// Where the gate is.
+enum class NormGate { none, after, before };
+
 /// A number of x with its gate.
+template <NormGate gate_is>
 struct Gated {
-  __device__ Gated(float x_, float z, bool has_gate, bool before_) : x(x_), before(before_) {
-    if (!has_gate) return;
-    const float s = sigmoid(z);
-    // 0 at -infinity, where the product is none.
-    gate = s == 0 ? 0.0f : z * s;
-    slope = s == 0 ? 0.0f : s * (1 + z * (1 - s));
+  __device__ Gated(float x_, float z) : x(x_) {
+    if constexpr (gate_is != NormGate::none) {
+      const Silu silu(z);
+      gate = silu.value, slope = silu.slope();
+    }
   }
   /// What is normalised, and what multiplies it then.
-  __device__ float input() const { return before ? x * gate : x; }
-  __device__ float factor() const { return before ? 1.0f : gate; }
+  __device__ float input() const { return gate_is == NormGate::before ? x * gate : x; }
+  __device__ float factor() const { return gate_is == NormGate::before ? 1.0f : gate; }
 
   float x, gate = 1, slope = 0;
-  bool before;
 };
 
 /// Cotangents of a number, for that of y. `mean` is that of the products of normalised numbers and their cotangents.
 struct GatedCotangents {
-  __device__ GatedCotangents(const Gated& v, float y_bar, float w_, float scale, float mean) {
-    const float n = v.input() * scale, input_bar = scale * (y_bar * w_ * v.factor() - n * mean);
-    x = v.before ? input_bar * v.gate : input_bar;
-    z = (v.before ? input_bar * v.x : y_bar * w_ * n) * v.slope;
-    w = y_bar * n * v.factor();
+  template <NormGate gate_is>
+  __device__ GatedCotangents(const Gated<gate_is>& v, float y_bar, float w_, float scale,
+                             float mean) {
+    const float n = v.input() * scale, product = y_bar * w_,
+                input_bar = scale * (product * v.factor() - n * mean);
+    if constexpr (gate_is == NormGate::before) {
+      x = input_bar * v.gate, z = input_bar * v.x * v.slope;
+    } else {
+      x = input_bar, z = product * n * v.slope;
+    }
+    w = y_bar * v.factor() * n;
   }
   float x, z, w;
 };
@@ -163,32 +178,32 @@ struct NormChannels {
 };
 
 /// Rows in vectors, which stay in registers.
-template <class T, int V>
-__global__ void __launch_bounds__(norm_threads, V == 1 ? 4 : 1)
+template <class T, NormGate gate_is, int V>
+__global__ void __launch_bounds__(norm_threads, V <= 256 / norm_threads ? NORM_FMIN : 1)
     norm_forward(const __grid_constant__ NormForward<T> p) {
   constexpr int N = NormChannels<T, V>::N;
   const NormOperands<T>& o = p.operands;
   const NormPlace<T> at(o);
   const NormChannels<T, V> channels(o, at);
   TeamSum<1> sum;
-  Piece<T, N> x[V], z[V];
+  Piece<T, N> x[V], z[V] = {};
   const auto fetch = [&](index_t row) {
     channels.fetch(o.x, row, row < o.rows, x);
-    channels.fetch(o.z, row, row < o.rows, z);
+    if (gate_is != NormGate::none) channels.fetch(o.z, row, row < o.rows, z);
   };
   fetch(at.block * o.teams + at.team);
   at.for_rows(o, [&](index_t row, bool exists) {
-    float input[V][N], factor[V][N], squares[1] = {};
+    float value[V][N], squares[1] = {};
 #pragma unroll
     for (int v = 0; v < V; ++v) {
-      float gate[N];
-      unpack(x[v], input[v]);
-      unpack(z[v], gate);
+      float gate[N] = {};
+      unpack(x[v], value[v]);
+      if (gate_is != NormGate::none) unpack(z[v], gate);
 #pragma unroll
       for (int i = 0; i < N; ++i) {
-        const Gated g(input[v][i], gate[i], o.z.data != nullptr, o.before);
-        input[v][i] = g.input(), factor[v][i] = g.factor();
-        squares[0] = fma(input[v][i], input[v][i], squares[0]);
+        const Gated<gate_is> g(value[v][i], gate[i]);
+        squares[0] = fma(g.input(), g.input(), squares[0]);
+        value[v][i] = g.x * g.gate * channels.w[v][i];
       }
     }
     fetch(row + o.row_blocks * o.teams);
@@ -197,17 +212,16 @@ __global__ void __launch_bounds__(norm_threads, V == 1 ? 4 : 1)
 #pragma unroll
     for (int v = 0; v < V; ++v) {
 #pragma unroll
-      for (int i = 0; i < N; ++i)
-        input[v][i] = channels.w[v][i] * (input[v][i] * scale) * factor[v][i];
+      for (int i = 0; i < N; ++i) value[v][i] *= scale;
       if (exists && channels.exists[v]) {
-        store<true>(PieceAt<T>{&p.y(row, channels.channel[v])}, pack<T>(input[v]));
+        store<true>(PieceAt<T>{&p.y(row, channels.channel[v])}, pack<T>(value[v]));
       }
     }
   });
 }
 
-template <class T, int V>
-__global__ void __launch_bounds__(norm_threads, V == 1 ? 2 : 1)
+template <class T, NormGate gate_is, int V>
+__global__ void __launch_bounds__(norm_threads, V <= 256 / norm_threads ? NORM_BMIN : 1)
     norm_backward(const __grid_constant__ NormBackward<T> p) {
   constexpr int N = NormChannels<T, V>::N;
   const NormOperands<T>& o = p.operands;
@@ -215,10 +229,10 @@ __global__ void __launch_bounds__(norm_threads, V == 1 ? 2 : 1)
   const NormChannels<T, V> channels(o, at);
   TeamSum<2> sum;
   float w_bar[V][N] = {};
-  Piece<T, N> next_x[V], next_z[V], next_y[V];
+  Piece<T, N> next_x[V], next_z[V] = {}, next_y[V];
   const auto fetch = [&](index_t row) {
     channels.fetch(o.x, row, row < o.rows, next_x);
-    channels.fetch(o.z, row, row < o.rows, next_z);
+    if (gate_is != NormGate::none) channels.fetch(o.z, row, row < o.rows, next_z);
     channels.fetch(p.y_bar, row, row < o.rows, next_y);
   };
   fetch(at.block * o.teams + at.team);
@@ -233,10 +247,9 @@ __global__ void __launch_bounds__(norm_threads, V == 1 ? 2 : 1)
     for (int v = 0; v < V; ++v) {
 #pragma unroll
       for (int i = 0; i < N; ++i) {
-        const Gated g(x[v][i], z[v][i], o.z.data != nullptr, o.before);
-        const float input = g.input();
-        sums[0] = fma(input, input, sums[0]);
-        sums[1] = fma(y_bar[v][i] * channels.w[v][i] * g.factor(), input, sums[1]);
+        const Gated<gate_is> g(x[v][i], z[v][i]);
+        sums[0] = fma(g.input(), g.input(), sums[0]);
+        sums[1] = fma(y_bar[v][i] * channels.w[v][i] * g.factor(), g.input(), sums[1]);
       }
     }
     sum(o, sums);
@@ -245,15 +258,17 @@ __global__ void __launch_bounds__(norm_threads, V == 1 ? 2 : 1)
     for (int v = 0; v < V; ++v) {
 #pragma unroll
       for (int i = 0; i < N; ++i) {
-        const GatedCotangents bar(Gated(x[v][i], z[v][i], o.z.data != nullptr, o.before),
-                                  y_bar[v][i], channels.w[v][i], scale, mean);
+        const GatedCotangents bar(Gated<gate_is>(x[v][i], z[v][i]), y_bar[v][i], channels.w[v][i],
+                                  scale, mean);
         x[v][i] = bar.x, z[v][i] = bar.z;
         w_bar[v][i] += bar.w;
       }
       if (!exists || !channels.exists[v]) continue;
       const index_t channel = channels.channel[v];
       if (p.x_bar.data) put<true>(PieceAt<T>{&p.x_bar(row, channel)}, x[v], p.accumulate);
-      if (p.z_bar.data) put<true>(PieceAt<T>{&p.z_bar(row, channel)}, z[v], p.accumulate);
+      if (gate_is != NormGate::none && p.z_bar.data) {
+        put<true>(PieceAt<T>{&p.z_bar(row, channel)}, z[v], p.accumulate);
+      }
     }
   });
   if (p.sums == nullptr) return;
@@ -267,17 +282,16 @@ __global__ void __launch_bounds__(norm_threads, V == 1 ? 2 : 1)
 }
 
 /// Any strides and any number of channels; teams are at most warps, and read their rows twice.
-template <class T>
+template <class T, NormGate gate_is>
 __global__ void __launch_bounds__(norm_threads)
     norm_forward_strided(const __grid_constant__ NormForward<T> p) {
   const NormOperands<T>& o = p.operands;
   const NormPlace<T> at(o);
   TeamSum<1> sum;
-  const bool has_gate = o.z.data != nullptr;
   at.for_rows(o, [&](index_t row, bool exists) {
     const auto gated = [&](index_t c) {
-      return Gated(static_cast<float>(o.x(row, c)),
-                   has_gate ? static_cast<float>(o.z(row, c)) : 0.0f, has_gate, o.before);
+      return Gated<gate_is>(static_cast<float>(o.x(row, c)),
+                            gate_is == NormGate::none ? 0.0f : static_cast<float>(o.z(row, c)));
     };
     const index_t end = at.first + (exists ? o.group : 0);
     float squares[1] = {};
@@ -288,19 +302,18 @@ __global__ void __launch_bounds__(norm_threads)
     sum(o, squares);
     const float scale = o.scale(squares[0]);
     for (index_t c = at.first + at.member; c < end; c += o.team) {
-      const Gated g = gated(c);
-      p.y(row, c) = static_cast<T>((o.w.data ? o.w(c) : 1.0f) * (g.input() * scale) * g.factor());
+      const Gated<gate_is> g = gated(c);
+      p.y(row, c) = static_cast<T>(g.x * g.gate * (o.w.data ? o.w(c) : 1.0f) * scale);
     }
   });
 }
 
-template <class T>
+template <class T, NormGate gate_is>
 __global__ void __launch_bounds__(norm_threads)
     norm_backward_strided(const __grid_constant__ NormBackward<T> p) {
   const NormOperands<T>& o = p.operands;
   const NormPlace<T> at(o);
   TeamSum<2> sum;
-  const bool has_gate = o.z.data != nullptr;
   float* const w_bar = p.sums ? at.sums(o, p.sums) - at.first : nullptr;
   if (w_bar) {
     for (index_t c = at.first + at.member; c < at.first + o.group; c += o.team) w_bar[c] = 0;
@@ -312,14 +325,14 @@ __global__ void __launch_bounds__(norm_threads)
   };
   at.for_rows(o, [&](index_t row, bool exists) {
     const auto gated = [&](index_t c) {
-      return Gated(static_cast<float>(o.x(row, c)),
-                   has_gate ? static_cast<float>(o.z(row, c)) : 0.0f, has_gate, o.before);
+      return Gated<gate_is>(static_cast<float>(o.x(row, c)),
+                            gate_is == NormGate::none ? 0.0f : static_cast<float>(o.z(row, c)));
     };
     const auto weight = [&](index_t c) { return o.w.data ? o.w(c) : 1.0f; };
     const index_t end = at.first + (exists ? o.group : 0);
     float sums[2] = {};
     for (index_t c = at.first + at.member; c < end; c += o.team) {
-      const Gated g = gated(c);
+      const Gated<gate_is> g = gated(c);
       const float input = g.input();
       sums[0] = fma(input, input, sums[0]);
       sums[1] = fma(static_cast<float>(p.y_bar(row, c)) * weight(c) * g.factor(), input, sums[1]);
