@@ -9,6 +9,7 @@
 
 #include "core/complex.cuh"
 #include "core/launch.cuh"
+#include "structmat/core/bf16.hpp"
 #include "structmat/core/device.hpp"
 
 namespace structmat::bench {
@@ -67,6 +68,8 @@ __global__ void scatter(T* a, index_t size, unsigned seed) {
     if constexpr (gpu::is_complex<T>) {
       using R = gpu::real_of_t<T>;
       a[i] = T(static_cast<R>(uniform(2 * i, seed)), static_cast<R>(uniform(2 * i + 1, seed)));
+    } else if constexpr (std::is_same_v<T, bf16>) {
+      a[i] = bf16(static_cast<float>(uniform(i, seed)));
     } else {
       a[i] = static_cast<T>(uniform(i, seed));
     }
@@ -207,6 +210,7 @@ STRUCTMAT_RANDOM(float)
 STRUCTMAT_RANDOM(double)
 STRUCTMAT_RANDOM(std::complex<float>)
 STRUCTMAT_RANDOM(std::complex<double>)
+STRUCTMAT_RANDOM(bf16)
 #undef STRUCTMAT_RANDOM
 
 }  // namespace structmat::bench

@@ -17,17 +17,30 @@ __device__ inline float exp2_fast(float x) {
 #endif
 }
 
+/// 1 / x for x >= 1, to 1 ulp; 0 above 2^126.
+__device__ inline float reciprocal_fast(float x) {
+#if defined(STRUCTMAT_CUDA_EMULATION)
+  return x > 0x1p126f ? 0.0f : 1 / x;
+#else
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#endif
+}
+
 constexpr float log2_e = 1.4426950408889634f;
 
 __device__ inline float sigmoid(float x) {
-  return 1 / (1 + exp2_fast(-x * log2_e));
+  return reciprocal_fast(1 + exp2_fast(-x * log2_e));
 }
+/// 0 at -infinity, where the product is none.
 __device__ inline float silu(float x) {
-  return x * sigmoid(x);
+  const float s = sigmoid(x);
+  return s == 0 ? 0.0f : x * s;
 }
 __device__ inline float silu_slope(float x) {
   const float s = sigmoid(x);
-  return s * (1 + x * (1 - s));
+  return s == 0 ? 0.0f : s * (1 + x * (1 - s));
 }
 
 /// Delta of a raw step, bias included, and what it is differentiated by: those of the CPU.

@@ -24,6 +24,7 @@ struct Sequence {
   index_t begin, length;
   index_t slot;  ///< of the first chunk
   index_t chunks;
+  index_t number;
 };
 
 struct Chunk {
@@ -40,10 +41,12 @@ __host__ __device__ inline index_t chunks_of(index_t length, int size) {
 __device__ inline Sequence sequence_of(const Tokens& tokens, index_t number) {
   if (tokens.begins == nullptr) {
     const index_t chunks = chunks_of(tokens.length, tokens.size);
-    return {number, 0, tokens.length, number * chunks, chunks};
+    return {number, 0, tokens.length, number * chunks, chunks, number};
   }
   const index_t begin = tokens.begins[number], slot = tokens.first_slots[number];
-  return {0, begin, tokens.begins[number + 1] - begin, slot, tokens.first_slots[number + 1] - slot};
+  return {
+      0,     begin, tokens.begins[number + 1] - begin, slot, tokens.first_slots[number + 1] - slot,
+      number};
 }
 
 __device__ inline Chunk chunk_of(const Sequence& s, index_t number, int size) {

@@ -5,74 +5,23 @@
 
 #include "core/threads.hpp"
 #include "nn/activation.hpp"
-#include "nn/operands.hpp"
+#include "nn/collect.hpp"
+#include "nn/conv1d_operands.hpp"
 #include "structmat/core/array.hpp"
 
 namespace structmat::nn {
 namespace {
 
-constexpr index_t most_taps = 8;
 /// Channels of a task.
 constexpr index_t width = 64;
 
 /// A call after its checks.
 template <Storage T>
-struct Convolution {
-  using R = compute_t<T>;
+struct Convolution : Conv1dOperands<T> {
+  using Conv1dOperands<T>::Conv1dOperands;
 
-  Convolution(const std::string& operation_, const Conv1dView<T>& m_, const Conv1dInput<T>& in_)
-      : operation(operation_), m(m_), in(in_), taps(m.weight.extent(1)), channels(in.x.extent(2)) {
-    const index_t batch = in.x.extent(0), length = in.x.extent(1);
-    if (taps < 1 || taps > most_taps) {
-      throw ShapeError(operation + ": filters of " + std::to_string(taps) + " taps, expected 1 to " +
-                       std::to_string(most_taps));
-    }
-    detail::require_extents(operation, "weight", m.weight, std::array<index_t, 2>{channels, taps});
-    if (m.bias.data()) {
-      detail::require_extents(operation, "bias", m.bias, std::array<index_t, 1>{channels});
-    }
-    if (m.ahead < 0 || m.ahead >= taps) {
-      throw DomainError(operation + ": " + std::to_string(m.ahead) + " of " + std::to_string(taps) +
-                        " taps ahead");
-    }
-    sequences = batch;
-    if (m.starts.extent(0) > 0) {
-      require_one_entry(operation, batch);
-      check_starts(operation, m.starts, length);
-      sequences = m.starts.extent(0) - 1;
-    }
-    require_state("initial_state", in.initial_state);
-  }
-
-  template <class V>
-  void require_state(const char* name, const V& v) const {
-    if (!v.data()) return;
-    detail::require_extents(operation, name, v,
-                            std::array<index_t, 3>{sequences, channels, taps - 1});
-    if (m.ahead > 0) {
-      throw DomainError(operation + ": " + name + " of a filter with " + std::to_string(m.ahead) +
-                        " taps ahead, only causal ones have a state");
-    }
-  }
-  template <class V>
-  void require_apart(const char* name, const V& v) const {
-    if (!v.data()) return;
-    const auto apart = [&](const auto& operand, const char* of) {
-      if (operand.data() && overlaps(operand, v)) {
-        throw DomainError(operation + ": " + name + " overlaps " + of + " in memory");
-      }
-    };
-    apart(in.x, "x"), apart(m.weight, "weight"), apart(m.bias, "bias");
-    apart(in.initial_state, "initial_state");
-  }
-
-  index_t blocks() const { return (channels + width - 1) / width; }
-  index_t tasks() const { return sequences * blocks(); }
-
-  std::string operation;
-  Conv1dView<T> m;
-  Conv1dInput<T> in;
-  index_t taps, channels, sequences = 0;
+  index_t blocks() const { return (this->channels + width - 1) / width; }
+  index_t tasks() const { return this->sequences * blocks(); }
 };
 
 /// Some channels of one sequence.
@@ -130,12 +79,7 @@ void apply(const exec::cpu& e, const Conv1dView<T>& m, const Conv1dInput<T>& in,
            const Conv1dOutput<T>& out) {
   using R = compute_t<T>;
   const Convolution<T> c("nn::conv1d::apply", m, in);
-  detail::require_extents(c.operation, "y", out.y, in.x.extents());
-  c.require_state("final_state", out.final_state);
-  c.require_apart("y", View<const T, 3>(out.y));
-  if (!same_view(in.initial_state, out.final_state)) {
-    c.require_apart("final_state", View<const R, 3>(out.final_state));
-  }
+  c.require_results(out);
   parallel_for(team_for(e.threads, in.x.size() * c.taps), c.tasks(), [&](index_t at) {
     const Task<T> task(c, at);
     const View<T, 2> y = task.part(out.y);
@@ -163,19 +107,11 @@ void apply_vjp(const exec::cpu& e, const Conv1dView<T>& m, const Conv1dInput<T>&
                const Conv1dCotangent<T>& bar) {
   using R = compute_t<T>;
   const Convolution<T> c("nn::conv1d::apply_vjp", m, in);
-  detail::require_extents(c.operation, "y_bar", y_bar, in.x.extents());
-  c.require_state("final_state_bar", final_state_bar);
-  const auto require = [&](const char* name, const auto& v, const auto& extents) {
-    if (v.data()) detail::require_extents(c.operation, name, v, extents);
-  };
-  require("the cotangent of x", bar.x, in.x.extents());
-  require("the cotangent of weight", bar.weight, m.weight.extents());
-  require("the cotangent of bias", bar.bias, std::array<index_t, 1>{c.channels});
-  c.require_state("the cotangent of initial_state", bar.initial_state);
-  c.require_apart("the cotangent of x", View<const T, 3>(bar.x));
-  c.require_apart("the cotangent of weight", View<const R, 2>(bar.weight));
-  c.require_apart("the cotangent of bias", View<const R, 1>(bar.bias));
-  c.require_apart("the cotangent of initial_state", View<const R, 3>(bar.initial_state));
+  c.require_cotangents(y_bar, final_state_bar, bar);
+  const KeptStates<R, 3> last_bar(final_state_bar, bar.initial_state, !bar.accumulate);
+  if (!bar.accumulate) {
+    clear_cotangents(c.operation, y_bar, bar.x, bar.weight, bar.bias, bar.initial_state);
+  }
 
   // Of each task: sums for its channels, the bias behind the taps.
   Array<double, 3> shares({c.tasks(), width, c.taps + 1});
@@ -208,8 +144,8 @@ void apply_vjp(const exec::cpu& e, const Conv1dView<T>& m, const Conv1dInput<T>&
         }
       }
       const index_t k = s - task.length + room;
-      if (final_state_bar.data() && k >= 0) {
-        sum += final_state_bar(task.sequence, task.first + i, k);
+      if (last_bar.view.data() && k >= 0) {
+        sum += last_bar.view(task.sequence, task.first + i, k);
       }
       return sum;
     };
@@ -240,11 +176,11 @@ void apply_vjp(const exec::cpu& e, const Conv1dView<T>& m, const Conv1dInput<T>&
   }
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                              \
-  template STRUCTMAT_EXPORT void apply<T>(const exec::cpu&, const Conv1dView<T>&,             \
-                                          const Conv1dInput<T>&, const Conv1dOutput<T>&);     \
-  template STRUCTMAT_EXPORT void apply_vjp<T>(                                                \
-      const exec::cpu&, const Conv1dView<T>&, const Conv1dInput<T>&, View<const T, 3>,        \
+#define STRUCTMAT_INSTANTIATE(T)                                                          \
+  template STRUCTMAT_EXPORT void apply<T>(const exec::cpu&, const Conv1dView<T>&,         \
+                                          const Conv1dInput<T>&, const Conv1dOutput<T>&); \
+  template STRUCTMAT_EXPORT void apply_vjp<T>(                                            \
+      const exec::cpu&, const Conv1dView<T>&, const Conv1dInput<T>&, View<const T, 3>,    \
       View<const compute_t<T>, 3>, const Conv1dCotangent<T>&);
 STRUCTMAT_INSTANTIATE(float)
 STRUCTMAT_INSTANTIATE(double)

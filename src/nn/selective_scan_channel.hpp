@@ -187,12 +187,12 @@ struct ScanChannel {
 };
 
 /// M(storage, scalar of states)
-#define STRUCTMAT_FOR_SCANS(M)      \
-  M(float, float)                   \
-  M(float, std::complex<float>)     \
-  M(double, double)                 \
-  M(double, std::complex<double>)   \
-  M(bf16, float)                    \
+#define STRUCTMAT_FOR_SCANS(M)    \
+  M(float, float)                 \
+  M(float, std::complex<float>)   \
+  M(double, double)               \
+  M(double, std::complex<double>) \
+  M(bf16, float)                  \
   M(bf16, std::complex<float>)
 
 }  // namespace structmat::nn

@@ -16,8 +16,8 @@ namespace structmat::nn {
 template <Storage T>
 struct Head {
   using R = compute_t<T>;
-  View<const T, 2> x;   // (L, P)
-  View<const T, 1> dt;  // (L)
+  View<const T, 2> x;     // (L, P)
+  View<const T, 1> dt;    // (L)
   View<const T, 2> b, c;  // (L, N)
   R a;
   StepRule<R> step;
@@ -74,7 +74,8 @@ class HeadRows {
         decay_({chunk_tokens}, uninitialized) {}
 
   SsdRows<R> load(index_t chunk) {
-    const index_t first = chunk * chunk_tokens, count = std::min(chunk_tokens, head_.length() - first);
+    const index_t first = chunk * chunk_tokens,
+                  count = std::min(chunk_tokens, head_.length() - first);
     load_rows(head_.x, first, count, head_.channels(), x_.data());
     load_rows(head_.b, first, count, head_.states(), b_.data());
     load_rows(head_.c, first, count, head_.states(), c_.data());
@@ -84,7 +85,8 @@ class HeadRows {
       decay_(t) = std::exp(delta * head_.a);
       for (index_t n = 0; n < head_.states(); ++n) q_(t, n) = delta * b_(t, n);
     }
-    return {count, head_.channels(), head_.states(), x_.data(), q_.data(), c_.data(), decay_.data()};
+    return {count,     head_.channels(), head_.states(), x_.data(),
+            q_.data(), c_.data(),        decay_.data()};
   }
 
   R b(index_t t, index_t n) const { return b_(t, n); }

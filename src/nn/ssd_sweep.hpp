@@ -37,10 +37,10 @@ void sweep(const SsdRows<R>& rows, R* s, R* y);
 /// like y. Adds to x_bar and writes q_bar, c_bar (rows of states) and decay_bar = <cotangent of S_t, S_{t-1}>.
 /// scratch: reverse_scratch<R> numbers, aligned to 64 bytes.
 template <RealScalar R>
-void reverse_sweep(const SsdRows<R>& rows, const R* s, const R* y_bar, R* g, R* x_bar, R* q_bar, R* c_bar,
-                   R* decay_bar, R* scratch);
+void reverse_sweep(const SsdRows<R>& rows, const R* s, const R* y_bar, R* g, R* x_bar, R* q_bar,
+                   R* c_bar, R* decay_bar, R* scratch);
 template <RealScalar R>
-inline constexpr index_t reverse_scratch = chunk_tokens * state_tile * (4 * lanes<R> + 2 * lanes<R>) +
-                                           chunk_tokens * lanes<R>;
+inline constexpr index_t reverse_scratch =
+    chunk_tokens* state_tile*(4 * lanes<R> + 2 * lanes<R>)+chunk_tokens* lanes<R>;
 
 }  // namespace structmat::nn

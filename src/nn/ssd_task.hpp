@@ -49,19 +49,4 @@ struct SsdTask {
   View<const R, 2> initial_state;
 };
 
-/// Throws DomainError where a result overlaps an operand.
-template <Storage T, class Space, class V>
-void require_apart(const std::string& operation, const SsdView<T, Space>& m,
-                   const SsdInput<T, Space>& in, const V& result, const char* name) {
-  if (!result.data()) return;
-  const auto apart = [&](const auto& operand, const char* of) {
-    if (operand.data() && overlaps(operand, result)) {
-      throw DomainError(operation + ": " + name + " overlaps " + of + " in memory");
-    }
-  };
-  apart(m.dt, "dt"), apart(m.a, "a"), apart(m.b, "B"), apart(m.c, "C"), apart(m.d, "D");
-  apart(m.dt_bias, "dt_bias"), apart(in.x, "x"), apart(in.z, "z");
-  apart(in.initial_state, "initial_state");
-}
-
 }  // namespace structmat::nn

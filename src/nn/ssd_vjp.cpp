@@ -34,8 +34,8 @@ Shares<compute_t<T>> pull_back(const SsdTask<T>& task, const View<const T, 2>& y
 
   const bool gated = task.z.data() != nullptr, of_gate = gated && bar.z.data() != nullptr;
   const View<T, 2> z_bar = of_gate ? task.part(bar.z) : View<T, 2>();
-  const auto load = [&](index_t first, const SsdRows<R>& r, const HeadRows<T>& rows,
-                        const R* front, Array<R, 2>& out) {
+  const auto load = [&](index_t first, const SsdRows<R>& r, const HeadRows<T>& rows, const R* front,
+                        Array<R, 2>& out) {
     load_rows(y_bar, first, r.tokens, r.channels, out.data());
     Array<R, 2> sum;
     if (of_gate) {
@@ -133,6 +133,11 @@ void apply_vjp(const exec::cpu& e, const SsdView<T>& matrix, const SsdInput<T>& 
   }
   const bool shared = check_cotangents(m, in, shape, bar);
   const index_t tasks = shape.sequences * shape.heads;
+  const KeptStates<R, 4> last_bar(final_state_bar, bar.initial_state, !bar.accumulate);
+  if (!bar.accumulate) {
+    clear_cotangents(operation, y_bar, bar.x, bar.z, bar.dt, bar.a, bar.b, bar.c, bar.d,
+                     bar.dt_bias, bar.initial_state);
+  }
   const int team = shared ? 1
                           : team_for(e.threads, 16 * shape.batch * shape.length * shape.heads *
                                                     shape.channels * shape.states);
@@ -141,19 +146,17 @@ void apply_vjp(const exec::cpu& e, const SsdView<T>& matrix, const SsdInput<T>& 
       team, tasks,
       [&](index_t at) {
         const SsdTask<T> task(m, in, shape, at);
-        const View<const R, 2> last =
-            final_state_bar.data() ? final_state_bar.select(0, task.sequence).select(0, task.h)
-                                   : View<const R, 2>();
+        const View<const R, 2> last = last_bar.view.data()
+                                          ? last_bar.view.select(0, task.sequence).select(0, task.h)
+                                          : View<const R, 2>();
         return pull_back<T>(task, task.part(y_bar), last, bar);
       },
-      [&](index_t at, const Shares<R>& s) {
-        collector.add_head(SsdTask<T>(m, in, shape, at), s);
-      });
+      [&](index_t at, const Shares<R>& s) { collector.add_head(SsdTask<T>(m, in, shape, at), s); });
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                             \
-  template STRUCTMAT_EXPORT void apply_vjp<T>(                                               \
-      const exec::cpu&, const SsdView<T>&, const SsdInput<T>&, View<const T, 4>,             \
+#define STRUCTMAT_INSTANTIATE(T)                                                 \
+  template STRUCTMAT_EXPORT void apply_vjp<T>(                                   \
+      const exec::cpu&, const SsdView<T>&, const SsdInput<T>&, View<const T, 4>, \
       View<const compute_t<T>, 4>, const SsdCotangent<T>&);
 STRUCTMAT_INSTANTIATE(float)
 STRUCTMAT_INSTANTIATE(double)

@@ -44,4 +44,33 @@ void gated_norm_vjp(const exec::cpu& e, View<const T, 2> x, View<const T, 2> z,
                     View<const T, 2> y_bar, View<T, 2> x_bar, View<T, 2> z_bar,
                     View<compute_t<T>, 1> w_bar);
 
+/// The same on the device, for T = float and bf16. Neither allocates nor synchronises, and needs no workspace; one launch.
+///
+/// Any strides. Rows stay in registers between the sum and its use where the group, pointers and strides are whole
+/// vectors of 16 bytes and a group has at most 16 KiB; else they are read twice, number by number.
+/// Cost: x and z are read and y is written once, 3 rows channels sizeof(T) bytes.
+/// Accuracy: as on the CPU, sums over a group in float: squares beyond its range overflow. Throws Unsupported also for
+/// a y with stride 0.
+template <Storage T>
+void gated_norm(const exec::cuda& e, View<const T, 2, space::cuda> x,
+                View<const T, 2, space::cuda> z, View<const compute_t<T>, 1, space::cuda> w,
+                const GatedNormOptions& options, View<T, 2, space::cuda> y);
+template <Storage T>
+index_t gated_norm_workspace_bytes(View<const T, 2, space::cuda> x,
+                                   const GatedNormOptions& options);
+
+/// Reverse mode on the device; what is said above holds, with bytes of workspace by gated_norm_vjp_workspace_bytes and a
+/// second launch for w_bar, whose sums over rows are in float within a part of the rows and in double over those,
+/// in an order that depends on shapes and on the alignment of operands alone.
+/// Cost: x, z and y_bar are read, x_bar and z_bar are written once, 5 rows channels sizeof(T) bytes.
+template <Storage T>
+void gated_norm_vjp(const exec::cuda& e, View<const T, 2, space::cuda> x,
+                    View<const T, 2, space::cuda> z, View<const compute_t<T>, 1, space::cuda> w,
+                    const GatedNormOptions& options, View<const T, 2, space::cuda> y_bar,
+                    View<T, 2, space::cuda> x_bar, View<T, 2, space::cuda> z_bar,
+                    View<compute_t<T>, 1, space::cuda> w_bar);
+template <Storage T>
+index_t gated_norm_vjp_workspace_bytes(View<const T, 2, space::cuda> x,
+                                       const GatedNormOptions& options);
+
 }  // namespace structmat::nn

@@ -100,4 +100,23 @@ void apply_vjp(const exec::cpu& e, const SsdView<T>& m, const SsdInput<T>& in,
                View<const T, 4> y_bar, View<const compute_t<T>, 4> final_state_bar,
                const SsdCotangent<T>& bar);
 
+/// The same on the device, for T = float and bf16. Neither allocates nor synchronises; workspace by
+/// apply_workspace_bytes.
+///
+/// Two launches: states in front of chunks of 64 tokens, then all chunks at once; packed sequences take one more, sequences of more
+/// than 4096 tokens two. Any strides; vectors of 16 bytes where rows lie together and they, the strides and the pointers are
+/// multiples of that, else number by number. Nothing is read from `starts` on the host: what is out of order or out of range there is
+/// moved into it. A sequence's results do not depend on the others, packed or not.
+/// Cost: x is read twice and y written once, and states of every 64th token are written and read in T: (3 P + 2 P N / 64)
+/// sizeof(T) bytes a token and head. Workspace: P N / 64 numbers of T a token and head.
+/// Accuracy: normwise over the tokens of a chunk. bf16: entries of a chunk's matrix and states in front of chunks are rounded to
+/// bf16, sums are in float. float: products in three parts of tf32, |error| a few eps of the sums of absolute values. A
+/// NaN or infinity of x spreads over its 16 tokens, also to those in front.
+/// Throws Unsupported for more than 256 states, and for a y with stride 0.
+template <Storage T>
+void apply(const exec::cuda& e, const SsdView<T, space::cuda>& m,
+           const SsdInput<T, space::cuda>& in, const SsdOutput<T, space::cuda>& out);
+template <Storage T>
+index_t apply_workspace_bytes(const SsdView<T, space::cuda>& m, const SsdInput<T, space::cuda>& in);
+
 }  // namespace structmat::nn
