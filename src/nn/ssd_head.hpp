@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/ssd_sweep.hpp"
+#include "nn/ssd_chunk.hpp"
 #include "nn/step_rule.hpp"
 #include "structmat/core/array.hpp"
 #include "structmat/nn/storage.hpp"
@@ -38,11 +38,11 @@ struct Head {
 
   index_t length() const { return x.extent(0); }
   index_t channels() const { return padded(x.extent(1), lanes<R>); }
-  index_t states() const { return padded(b.extent(1), state_tile); }
+  index_t states() const { return padded(b.extent(1), lanes<R>); }
   index_t chunks() const { return (length() + chunk_tokens - 1) / chunk_tokens; }
 };
 
-/// Columns of `from` beyond its own are zero.
+/// Columns of `from` beyond its own are zero, and so are rows up to a multiple of tile_rows.
 template <class T, RealScalar R>
 void load_rows(const View<const T, 2>& from, index_t first, index_t count, index_t width, R* to) {
   for (index_t t = 0; t < count; ++t) {
@@ -56,6 +56,7 @@ void load_rows(const View<const T, 2>& from, index_t first, index_t count, index
     }
     for (; i < width; ++i) out[i] = 0;
   }
+  std::fill(to + count * width, to + padded(count, tile_rows) * width, R(0));
 }
 
 /// The rows of a chunk of a head.
@@ -83,7 +84,14 @@ class HeadRows {
       const R delta = head_.step(static_cast<R>(head_.dt(first + t)));
       delta_(t) = delta;
       decay_(t) = std::exp(delta * head_.a);
-      for (index_t n = 0; n < head_.states(); ++n) q_(t, n) = delta * b_(t, n);
+    }
+    for (index_t t = count; t < padded(count, tile_rows); ++t) delta_(t) = 0, decay_(t) = 1;
+    const index_t states = head_.states();
+    for (index_t t = 0; t < padded(count, tile_rows); ++t) {
+      const R delta = delta_(t);
+      const R* const b = b_.data() + t * states;
+      R* const q = q_.data() + t * states;
+      for (index_t n = 0; n < states; ++n) q[n] = delta * b[n];
     }
     return {count,     head_.channels(), head_.states(), x_.data(),
             q_.data(), c_.data(),        decay_.data()};
@@ -125,12 +133,12 @@ Array<compute_t<T>, 2> walk(const Head<T>& head, View<const compute_t<T>, 2> ini
                             const Emit& emit) {
   using R = compute_t<T>;
   HeadRows<T> rows(head);
+  SsdChunk<R> work(head.channels(), head.states());
   Array<R, 2> state = load_state(head, initial_state);
   Array<R, 2> sum({chunk_tokens, head.channels()});
   for (index_t chunk = 0; chunk < head.chunks(); ++chunk) {
     const SsdRows<R> r = rows.load(chunk);
-    std::fill_n(sum.data(), r.tokens * r.channels, R(0));
-    sweep(r, state.data(), sum.data());
+    work.apply(r, state.data(), sum.data());
     emit(chunk * chunk_tokens, r, rows, sum);
   }
   return state;

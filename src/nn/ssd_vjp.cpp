@@ -42,8 +42,8 @@ Shares<compute_t<T>> pull_back(const SsdTask<T>& task, const View<const T, 2>& y
       // What the gate multiplied.
       Array<R, 2> state({r.states, r.channels}, uninitialized);
       std::copy_n(front, state.size(), state.data());
-      sum = Array<R, 2>({r.tokens, r.channels});
-      sweep(r, state.data(), sum.data());
+      sum = Array<R, 2>({chunk_tokens, r.channels});
+      SsdChunk<R>(r.channels, r.states).apply(r, state.data(), sum.data());
     }
     for (index_t t = 0; t < r.tokens; ++t) {
       for (index_t p = 0; p < channels; ++p) {

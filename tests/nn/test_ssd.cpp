@@ -295,8 +295,17 @@ TEST_CASE("pieces, packed sequences and single samples of SSD", "[nn][ssd]") {
             SsdInput<double>{all.x.slice(1, t, t + 1), all.z.slice(1, t, t + 1), state},
             SsdOutput<double>{y.view().slice(1, t, t + 1), state});
     }
-    CHECK(same(y, whole.y));
-    CHECK(same(state, whole.final_state));
+    // Sums inside chunks are in another order.
+    const auto close = [](const Array<double, 4>& a, const Array<double, 4>& b) {
+      double largest = 0, worst = 0;
+      for (index_t i = 0; i < a.size(); ++i) {
+        largest = std::max(largest, std::abs(b.data()[i]));
+        worst = std::max(worst, std::abs(a.data()[i] - b.data()[i]));
+      }
+      return worst <= 70 * epsilon<double> * largest;
+    };
+    CHECK(close(y, whole.y));
+    CHECK(close(state, whole.final_state));
   }
   SECTION("packed") {
     Case k(1, 150, 2, 3, 1, 4, 12, 4);
