@@ -82,13 +82,15 @@ STRUCTMAT_INLINE void for_each_block(index_t width, const F& f) {
 
 /// to := the lower triangle of a b, b: `depth` rows of chunk_tokens; vectors that meet the triangle are whole.
 template <class R>
-STRUCTMAT_INLINE void triangle(const Factor<R>& a, const R* b, index_t depth, index_t tokens, R* to) {
+STRUCTMAT_INLINE void triangle(const Factor<R>& a, const R* b, index_t depth, index_t tokens,
+                               R* to) {
   for (index_t first = 0; first < tokens; first += tile_rows) {
-    for_each_block<R>(first + tile_rows, [&]<int V>(index_t p, std::integral_constant<int, V>) STRUCTMAT_ALWAYS {
-      Sums<R, V> sums = {};
-      add_products<R, V>(sums, a, first, {b + p, chunk_tokens}, 0, depth);
-      store_rows<R, V>(sums, to + first * chunk_tokens + p, chunk_tokens);
-    });
+    for_each_block<R>(first + tile_rows,
+                      [&]<int V>(index_t p, std::integral_constant<int, V>) STRUCTMAT_ALWAYS {
+                        Sums<R, V> sums = {};
+                        add_products<R, V>(sums, a, first, {b + p, chunk_tokens}, 0, depth);
+                        store_rows<R, V>(sums, to + first * chunk_tokens + p, chunk_tokens);
+                      });
   }
 }
 
@@ -144,20 +146,21 @@ STRUCTMAT_INLINE void advance_state(R scale, const R* a, const R* weights, const
       simd::store(weighted + at, weights[t] * simd::load<Vec<R>>(b + at));
     }
   }
-  for_each_block<R>(rows.channels, [&]<int V>(index_t p, std::integral_constant<int, V>) STRUCTMAT_ALWAYS {
-    for (index_t n = 0; n < rows.states; n += tile_rows) {
-      R* const to = s + n * rows.channels + p;
-      Sums<R, V> sums;
-      for (int r = 0; r < tile_rows; ++r) {
-        for (int i = 0; i < V; ++i) {
-          sums[r][i] = scale * simd::load<Vec<R>>(to + r * rows.channels + i * lanes<R>);
+  for_each_block<R>(
+      rows.channels, [&]<int V>(index_t p, std::integral_constant<int, V>) STRUCTMAT_ALWAYS {
+        for (index_t n = 0; n < rows.states; n += tile_rows) {
+          R* const to = s + n * rows.channels + p;
+          Sums<R, V> sums;
+          for (int r = 0; r < tile_rows; ++r) {
+            for (int i = 0; i < V; ++i) {
+              sums[r][i] = scale * simd::load<Vec<R>>(to + r * rows.channels + i * lanes<R>);
+            }
+          }
+          add_products<R, V>(sums, {a, 1, rows.states}, n, {weighted + p, rows.channels}, 0,
+                             rows.tokens);
+          store_rows<R, V>(sums, to, rows.channels);
         }
-      }
-      add_products<R, V>(sums, {a, 1, rows.states}, n, {weighted + p, rows.channels}, 0,
-                         rows.tokens);
-      store_rows<R, V>(sums, to, rows.channels);
-    }
-  });
+      });
 }
 
 /// Half of the exchange of lanes and rows: lane l takes lane l - D of the other row where l & D, or keeps its own.
@@ -186,7 +189,8 @@ STRUCTMAT_INLINE void exchange(Vec<R> (&v)[lanes<R>]) {
 /// to(j, i) := from(i, j), i < rows, j < width, a multiple of the lanes. Columns of `to` beyond rows, up to a
 /// multiple of the lanes, are zero.
 template <class R>
-STRUCTMAT_INLINE void transpose(const R* from, index_t rows, index_t width, R* to, index_t to_width) {
+STRUCTMAT_INLINE void transpose(const R* from, index_t rows, index_t width, R* to,
+                                index_t to_width) {
   constexpr index_t w = lanes<R>;
   for (index_t i = 0; i < rows; i += w) {
     for (index_t j = 0; j < width; j += w) {
@@ -236,8 +240,8 @@ STRUCTMAT_CLONES void apply_chunk(const SsdRows<R>& rows, const typename SsdChun
   for (index_t t = 0; t < rows.tokens; ++t) {
     for (index_t j = 0; j <= t; j += lanes<R>) {
       const index_t at = t * chunk_tokens + j;
-      simd::store(space.scores + at, simd::load<Vec<R>>(space.decays + at) *
-                                         simd::load<Vec<R>>(space.scores + at));
+      simd::store(space.scores + at,
+                  simd::load<Vec<R>>(space.decays + at) * simd::load<Vec<R>>(space.scores + at));
     }
   }
   mix<true, R>({{rows.c, rows.states, 1},
@@ -267,8 +271,8 @@ STRUCTMAT_CLONES void advance_chunk(const SsdRows<R>& rows,
 /// Cotangents of log decay_t: the sums over rectangles i >= t > j of `flows`, of what flows from token j to token i,
 /// and what flows from the state in front (c_dots), to the last one (q_dots), and through. No differences.
 template <class R>
-STRUCTMAT_INLINE void sum_rectangles(index_t tokens, const R* flows, const R* c_dots, const R* q_dots,
-                                     R through, R* log_bar) {
+STRUCTMAT_INLINE void sum_rectangles(index_t tokens, const R* flows, const R* c_dots,
+                                     const R* q_dots, R through, R* log_bar) {
   constexpr index_t w = lanes<R>;
   using Int = std::conditional_t<sizeof(R) == 4, std::int32_t, std::int64_t>;
   typedef Int Mask __attribute__((vector_size(64)));
@@ -296,7 +300,8 @@ STRUCTMAT_INLINE void sum_rectangles(index_t tokens, const R* flows, const R* c_
 template <RealScalar R>
 STRUCTMAT_CLONES void reverse_chunk(const SsdRows<R>& rows,
                                     const typename SsdChunk<R>::Space& space, const R* s,
-                                    const R* y_bar, R* g, R* x_bar, R* q_bar, R* c_bar, R* log_bar) {
+                                    const R* y_bar, R* g, R* x_bar, R* q_bar, R* c_bar,
+                                    R* log_bar) {
   const index_t tokens = rows.tokens, states = rows.states, channels = rows.channels;
   multiply_decays<R>(rows, space.decays, space.from_front);
   std::copy_n(space.decays + (tokens - 1) * chunk_tokens, chunk_tokens, space.to_end);
@@ -371,9 +376,18 @@ template <RealScalar R>
 typename SsdChunk<R>::Space SsdChunk<R>::space() {
   constexpr index_t square = chunk_tokens * chunk_tokens;
   R *const squares = squares_.data(), *const rows = rows_.data();
-  return {squares,          squares + square, squares + 2 * square,     q_.data(),
-          x_.data(),        s_.data(),        g_.data(),                weighted_.data(),
-          rows,             rows + chunk_tokens, rows + 2 * chunk_tokens, rows + 3 * chunk_tokens};
+  return {squares,
+          squares + square,
+          squares + 2 * square,
+          q_.data(),
+          x_.data(),
+          s_.data(),
+          g_.data(),
+          weighted_.data(),
+          rows,
+          rows + chunk_tokens,
+          rows + 2 * chunk_tokens,
+          rows + 3 * chunk_tokens};
 }
 
 template <RealScalar R>
@@ -387,8 +401,8 @@ void SsdChunk<R>::advance(const SsdRows<R>& rows, R* s) {
 }
 
 template <RealScalar R>
-void SsdChunk<R>::reverse(const SsdRows<R>& rows, const R* s, const R* y_bar, R* g, R* x_bar, R* q_bar,
-                          R* c_bar, R* log_bar) {
+void SsdChunk<R>::reverse(const SsdRows<R>& rows, const R* s, const R* y_bar, R* g, R* x_bar,
+                          R* q_bar, R* c_bar, R* log_bar) {
   reverse_chunk<R>(rows, space(), s, y_bar, g, x_bar, q_bar, c_bar, log_bar);
 }
 

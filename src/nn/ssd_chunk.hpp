@@ -32,6 +32,15 @@ struct SsdRows {
   const R *x, *q, *c, *decay;
 };
 
+/// The product of two padded rows.
+template <RealScalar R>
+R dot(const R* a, const R* b, index_t width) {
+  using V = simd::Vector<R, lanes<R>>;
+  V sum = {};
+  for (index_t i = 0; i < width; i += lanes<R>) sum += simd::load<V>(a + i) * simd::load<V>(b + i);
+  return simd::sum<R, lanes<R>>(sum);
+}
+
 /// Scratch memory of one thread, and what is done in it. Rows of results have room for chunk_tokens; those of
 /// padding are overwritten.
 template <RealScalar R>
@@ -50,11 +59,11 @@ class SsdChunk {
 
   /// Views of the scratch memory for the leaf loops.
   struct Space {
-    R *decays, *scores, *slopes;                // (chunk_tokens, chunk_tokens)
-    R *q_transposed, *x_transposed;             // (states or channels, chunk_tokens)
-    R *s_transposed, *g_transposed;             // (channels, states)
-    R *weighted;                                // (chunk_tokens, channels)
-    R *from_front, *to_end, *c_dots, *q_dots;   // (chunk_tokens)
+    R *decays, *scores, *slopes;               // (chunk_tokens, chunk_tokens)
+    R *q_transposed, *x_transposed;            // (states or channels, chunk_tokens)
+    R *s_transposed, *g_transposed;            // (channels, states)
+    R* weighted;                               // (chunk_tokens, channels)
+    R *from_front, *to_end, *c_dots, *q_dots;  // (chunk_tokens)
   };
 
  private:
