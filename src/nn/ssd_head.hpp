@@ -49,12 +49,14 @@ void load_rows(const View<const T, 2>& from, index_t first, index_t count, index
     const T* const row = from.data() + (first + t) * from.stride(0);
     R* const out = to + t * width;
     const index_t given = from.extent(1);
-    if (from.stride(1) == 1) {
-      std::transform(row, row + given, out, [](const T& v) { return static_cast<R>(v); });
-    } else {
+    if (from.stride(1) != 1) {
       for (index_t i = 0; i < given; ++i) out[i] = static_cast<R>(row[i * from.stride(1)]);
+    } else if constexpr (std::same_as<T, R>) {
+      std::copy_n(row, given, out);
+    } else {
+      for (index_t i = 0; i < given; ++i) out[i] = static_cast<R>(row[i]);
     }
-    std::fill(out + given, out + width, R(0));
+    if (given < width) std::fill(out + given, out + width, R(0));
   }
   std::fill(to + count * width, to + padded(count, tile_rows) * width, R(0));
 }

@@ -6,7 +6,8 @@
 
 namespace structmat::nn {
 
-/// Where the cotangents of a head go, in the order of its walk; all are added to. Rows are contiguous.
+/// Where the cotangents of a head go, in the order of its walk. Rows are contiguous; dt, b and c are set, the others are
+/// added to.
 template <RealScalar R>
 struct HeadCotangent {
   View<R, 2> x;     ///< (tokens, channels)
@@ -62,13 +63,13 @@ class HeadReverse {
                    *const x = x_rows_.data() + t * x_rows_.extent(1);
     R *const b_bar = &bar.b(at, 0), *const c_bar = &bar.c(at, 0), *const x_bar = &bar.x(at, 0);
     R delta_bar = dot(q, rows_.b(t), states);
-    for (index_t n = 0; n < bar.b.extent(1); ++n) b_bar[n] += delta * q[n];
-    for (index_t n = 0; n < bar.c.extent(1); ++n) c_bar[n] += c[n];
+    for (index_t n = 0; n < bar.b.extent(1); ++n) b_bar[n] = delta * q[n];
+    std::copy_n(c, bar.c.extent(1), c_bar);
     for (index_t p = 0; p < bar.x.extent(1); ++p) x_bar[p] += x[p];
     const R log_bar = log_rows_(t);  // of the exponent Delta a
     delta_bar += head_.a * log_bar;
     const R raw_bar = delta_bar * head_.step.slope(static_cast<R>(head_.dt(at)));
-    bar.dt(at) += raw_bar;
+    bar.dt(at) = raw_bar;
     bar.a += static_cast<double>(delta) * static_cast<double>(log_bar);
     bar.dt_bias += static_cast<double>(raw_bar);
   }

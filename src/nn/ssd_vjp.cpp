@@ -27,8 +27,9 @@ Shares<compute_t<T>> pull_back(const SsdTask<T>& task, const View<const T, 2>& y
   using R = compute_t<T>;
   const index_t length = task.head.length(), channels = y_bar.extent(1),
                 states = task.head.b.extent(1);
-  Shares<R> shares{Array<R, 2>({length, channels}), Array<R, 1>({length}),
-                   Array<R, 2>({length, states}), Array<R, 2>({length, states})};
+  Shares<R> shares{
+      Array<R, 2>({length, channels}, uninitialized), Array<R, 1>({length}, uninitialized),
+      Array<R, 2>({length, states}, uninitialized), Array<R, 2>({length, states}, uninitialized)};
   shares.d.resize(channels);
   double* const d_bar = shares.d.data();
   const std::vector<R> d = task.d_of_channels();
@@ -57,7 +58,7 @@ Shares<compute_t<T>> pull_back(const SsdTask<T>& task, const View<const T, 2>& y
           y[p] *= silu(z);
         }
       }
-      for (index_t p = 0; p < channels; ++p) x_bar[p] += d[p] * y[p];
+      for (index_t p = 0; p < channels; ++p) x_bar[p] = d[p] * y[p];
       for (index_t p = 0; p < channels; ++p) {
         d_bar[p] += static_cast<double>(y[p]) * static_cast<double>(x[p]);
       }
