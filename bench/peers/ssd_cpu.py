@@ -4,7 +4,8 @@
 The chunked formula is the minimal SSD of Dao, Gu (2024), section 6, for one group: products inside chunks
 of Q tokens, states of chunks, a recurrence over chunks, and what the states add. Both sides get the numbers
 of bench_ssd and return y, and in reverse mode the cotangents of x, dt, a, B, C and D; both are compared with
-the recurrence in double. Runs of the two sides alternate; times are the least and the median of all.
+the recurrence in double. Runs of the two sides alternate; times are the least and the median of all. With
+--threads 1 they are CPU times, which a loaded machine disturbs less.
 
 usage: ssd_cpu.py BENCH_SSD [--chunk Q ...] [--threads N] [--rounds N] [--repetitions N] [--json FILE]
 """
@@ -31,6 +32,7 @@ import torch  # noqa: E402  (reads OMP_NUM_THREADS)
 import torch.nn.functional as F  # noqa: E402
 
 torch.set_num_threads(args.threads)
+CLOCK, KEY = (time.process_time, "cpu_time") if args.threads == 1 else (time.perf_counter, "real_time")
 L, H, P, N = 4096, 8, 64, 64
 
 
@@ -119,9 +121,9 @@ def both(ssd):
 
 
 def milliseconds(work, ssd):
-    begin = time.perf_counter()
+    begin = CLOCK()
     work(ssd)
-    return 1e3 * (time.perf_counter() - begin)
+    return 1e3 * (CLOCK() - begin)
 
 
 def ours():
@@ -141,7 +143,7 @@ def ours():
     times = {}
     for row in json.loads(output)["benchmarks"]:
         if row.get("run_type") == "iteration":
-            times.setdefault(int(row["name"].split("passes:")[1].split("/")[0]), []).append(row["real_time"])
+            times.setdefault(int(row["name"].split("passes:")[1].split("/")[0]), []).append(row[KEY])
     return times
 
 
@@ -172,7 +174,7 @@ for _ in range(args.rounds):
             work(ssd)
             theirs[name][passes] += [milliseconds(work, ssd) for _ in range(args.repetitions)]
 
-print(f"torch {torch.__version__}, {args.threads} threads, L {L}, H {H}, P {P}, N {N}, float; ms: least (median)")
+print(f"torch {torch.__version__}, {args.threads} threads ({KEY}), L {L}, H {H}, P {P}, N {N}, float; ms: least (median)")
 print("| torch | forward | ours | ratio | forward + reverse | ours | ratio | torch: errors of y; x, dt, a, B, C, D |")
 print("|---|---:|---:|---:|---:|---:|---:|---|")
 rows = []
