@@ -71,13 +71,19 @@ class GroupSum {
 
   void add(const GroupPlace& p, const Array<C, 2>& rows) {
     if (!to_.data()) return;
-    if (p.place == 0) sum_ = Array<C, 2>(rows.extents());
-    for (index_t i = 0; i < rows.size(); ++i) sum_.data()[i] += rows.data()[i];
+    if (p.place == 0) {
+      sum_ = rows;
+    } else {
+      C* const sum = sum_.data();
+      const C* const more = rows.data();
+      for (index_t i = 0; i < rows.size(); ++i) sum[i] += more[i];
+    }
     if (p.place != p.members - 1) return;
+    const index_t step = to_.stride(3);
     for (index_t t = 0; t < sum_.extent(0); ++t) {
-      for (index_t n = 0; n < sum_.extent(1); ++n) {
-        nn::add(to_(p.entry, p.begin + t, p.group, n), sum_(t, n));
-      }
+      T* const to = &to_(p.entry, p.begin + t, p.group, 0);
+      const C* const row = sum_.data() + t * sum_.extent(1);
+      for (index_t n = 0; n < sum_.extent(1); ++n) nn::add(to[n * step], row[n]);
     }
   }
 

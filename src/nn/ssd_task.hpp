@@ -2,6 +2,8 @@
 /// One head of one sequence of a call of SSD.
 #pragma once
 
+#include <vector>
+
 #include "nn/activation.hpp"
 #include "nn/ssd_head.hpp"
 #include "nn/ssd_operands.hpp"
@@ -41,6 +43,11 @@ struct SsdTask {
     return v.select(0, entry).slice(0, begin, end).select(1, h);
   }
   R d(index_t p) const { return skip.data() ? skip(p) : R(0); }
+  std::vector<R> d_of_channels() const {
+    std::vector<R> v(head.x.extent(1));
+    for (index_t p = 0; p < head.x.extent(1); ++p) v[p] = d(p);
+    return v;
+  }
 
   index_t sequence, h, heads_of_group, group, entry, begin, end;
   Head<T> head;

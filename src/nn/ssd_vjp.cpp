@@ -28,9 +28,12 @@ Shares<compute_t<T>> pull_back(const SsdTask<T>& task, const View<const T, 2>& y
   using R = compute_t<T>;
   const index_t length = task.head.length(), channels = y_bar.extent(1),
                 states = task.head.b.extent(1);
-  Shares<R> shares{Array<R, 2>({length, channels}), Array<R, 1>({length}),
-                   Array<R, 2>({length, states}), Array<R, 2>({length, states})};
+  Shares<R> shares{
+      Array<R, 2>({length, channels}, uninitialized), Array<R, 1>({length}, uninitialized),
+      Array<R, 2>({length, states}, uninitialized), Array<R, 2>({length, states}, uninitialized)};
   shares.d.resize(channels);
+  double* const d_bar = shares.d.data();
+  const std::vector<R> d = task.d_of_channels();
   HeadCotangent<R> head_bar{shares.x, shares.dt, shares.b, shares.c};
 
   const bool gated = task.z.data() != nullptr, of_gate = gated && bar.z.data() != nullptr;
@@ -43,22 +46,22 @@ Shares<compute_t<T>> pull_back(const SsdTask<T>& task, const View<const T, 2>& y
       // What the gate multiplied.
       Array<R, 2> state({r.states, r.channels}, uninitialized);
       std::copy_n(front, state.size(), state.data());
-      sum = Array<R, 2>({r.tokens, r.channels});
-      sweep(r, state.data(), sum.data());
+      sum = Array<R, 2>({chunk_tokens, r.channels});
+      SsdChunk<R>(r.channels, r.states).apply(r, state.data(), sum.data());
     }
     for (index_t t = 0; t < r.tokens; ++t) {
-      for (index_t p = 0; p < channels; ++p) {
-        R& y = out(t, p);
-        if (gated) {
+      R *const y = out.data() + t * r.channels, *const x_bar = &shares.x(first + t, 0);
+      const R* const x = rows.x(t);
+      if (gated) {
+        for (index_t p = 0; p < channels; ++p) {
           const R z = static_cast<R>(task.z(first + t, p));
-          if (of_gate) {
-            const R product = sum(t, p) + task.d(p) * rows.x(t, p);
-            add(z_bar(first + t, p), y * product * silu_slope(z));
-          }
-          y *= silu(z);
+          if (of_gate) add(z_bar(first + t, p), y[p] * (sum(t, p) + d[p] * x[p]) * silu_slope(z));
+          y[p] *= silu(z);
         }
-        shares.x(first + t, p) += task.d(p) * y;
-        shares.d[p] += static_cast<double>(y) * static_cast<double>(rows.x(t, p));
+      }
+      for (index_t p = 0; p < channels; ++p) x_bar[p] = d[p] * y[p];
+      for (index_t p = 0; p < channels; ++p) {
+        d_bar[p] += static_cast<double>(y[p]) * static_cast<double>(x[p]);
       }
     }
   };

@@ -66,7 +66,7 @@ struct QuasiseparableMixerCotangent {
 };
 
 /// y := M x. x, y: (batch, L, H, P); the batch extent of x rules. y overlaps nothing. Strides are free.
-/// Cost: 12 L N P operations a head; memory: L P numbers and O(N P) a thread. Threads, accuracy, exceptions:
+/// Cost: twice that of SSD; memory: L P numbers and O(N P) a thread. Threads, accuracy, exceptions:
 /// as SSD; y is rounded once.
 template <Storage T>
 void apply(const exec::cpu& e, const QuasiseparableMixerView<T>& m, View<const T, 4> x,
