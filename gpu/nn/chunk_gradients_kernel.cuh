@@ -594,8 +594,7 @@ class GradientBlock {
   __device__ void prepare(int step) {
     TokenSteps& to = s_.steps[step % 2];
     __syncwarp();  // The step before the last has been ended.
-    sum_decays(head_steps(head_of(step)), chunk_.count, gradient_chunk, to.delta, to.log,
-               to.log_low);
+    sum_decays(head_steps(head_of(step)), chunk_.count, to.delta, to.log, to.log_low);
     __syncwarp();
     constexpr float log_2 = 0.6931471805599453f;
     const float last = to.log[gradient_chunk - 1],

@@ -230,7 +230,7 @@ class ChunkOfHeads {
       const HeadSteps<T> steps{&dt(chunk_.sequence.entry, first, head_ + h),
                                of == 0 ? dt.stride[1] : -dt.stride[1], p_.a(head_ + h),
                                p_.dt_bias.data != nullptr ? p_.dt_bias(head_ + h) : 0.0f, p_.rule};
-      sum_decays(steps, count, chunk_size, to.delta(), to.log(), to.low());
+      sum_decays(steps, count, to.delta(), to.log(), to.low());
       __syncwarp();
       if (of == 1) turn_around(to, count, lane);
 #pragma unroll

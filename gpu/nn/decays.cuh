@@ -7,17 +7,6 @@
 
 namespace structmat::gpu::nn {
 
-/// 2^x, to 2 ulp; 0 below -126.
-__device__ inline float exp2_fast(float x) {
-#if defined(STRUCTMAT_CUDA_EMULATION)
-  return x < -126 ? 0.0f : exp2(x);
-#else
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-#endif
-}
-
 /// 1 / x for x >= 1, to 1 ulp; 0 above 2^126.
 __device__ inline float reciprocal_fast(float x) {
 #if defined(STRUCTMAT_CUDA_EMULATION)
@@ -75,35 +64,43 @@ __device__ inline float log2_decay(float delta, float a) {
   return v < -160 ? -160 : v;
 }
 
-/// One warp: steps and inclusive sums of logarithms of `count` <= size tokens of a chunk, in the order of the
+/// Tokens whose decays a warp sums up.
+constexpr int summed_tokens = 64;
+
+/// One warp: steps and inclusive sums of logarithms of `count` <= summed_tokens tokens of a chunk, in the order of the
 /// recurrence; beyond count the step is 0 and the sum stays. log_low, of float steps: what rounding log to float loses.
 /// For bf16 the sums are in float: what they lose is below what rounding steps to bf16 lost.
 template <class T>
-__device__ void sum_decays(const HeadSteps<T>& steps, int count, int size, float* delta, float* log,
+__device__ void sum_decays(const HeadSteps<T>& steps, int count, float* delta, float* log,
                            float* log_low) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
   using Sum = std::conditional_t<sizeof(T) == 2, float, double>;
-  Sum carried = 0;
-  for (int first = 0; first < size; first += 32) {
-    const int t = first + lane;
-    float d = 0;
-    Sum sum = 0;
-    if (t < count) {
-      d = steps.rule(static_cast<float>(steps.raw[t * steps.stride]) + steps.bias);
-      sum = log2_decay(d, steps.a);
-    }
-    for (unsigned distance = 1; distance < 32; distance *= 2) {
-      const Sum before = __shfl_up_sync(~0u, sum, distance);
-      if (lane >= static_cast<int>(distance)) sum += before;
-    }
-    sum += carried;
-    carried = __shfl_sync(~0u, sum, 31);
-    if (t < size) {
-      delta[t] = d;
-      log[t] = static_cast<float>(sum);
-      if constexpr (sizeof(T) == 4) {
-        log_low[t] = static_cast<float>(sum - static_cast<double>(log[t]));
-      }
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  // Neighbours, so that one scan over lanes is enough.
+  float d[2];
+  Sum sum[2];
+#pragma unroll
+  for (int v = 0; v < 2; ++v) {
+    const int t = 2 * lane + v;
+    d[v] =
+        t < count ? steps.rule(static_cast<float>(steps.raw[t * steps.stride]) + steps.bias) : 0.0f;
+    sum[v] = t < count ? log2_decay(d[v], steps.a) : 0.0f;
+  }
+  sum[1] += sum[0];
+  Sum all = sum[1];
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const Sum before = __shfl_up_sync(~0u, all, distance);
+    if (lane >= static_cast<int>(distance)) all += before;
+  }
+  const Sum before = __shfl_up_sync(~0u, all, 1);
+  if (lane > 0) sum[0] += before, sum[1] += before;
+#pragma unroll
+  for (int v = 0; v < 2; ++v) {
+    const int t = 2 * lane + v;
+    delta[t] = d[v];
+    log[t] = static_cast<float>(sum[v]);
+    if constexpr (sizeof(T) == 4) {
+      log_low[t] = static_cast<float>(sum[v] - static_cast<double>(log[t]));
     }
   }
 }

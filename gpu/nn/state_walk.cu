@@ -144,8 +144,16 @@ class SegmentWalk {
   __device__ float run() {
     T raw[2];
     const auto read_raw = [&](index_t i) {
+      raw[0] = raw[1] = T(0.0f);
+      if (i >= chunks_) return;
+      const Chunk c = chunk(i);
+      const index_t step = walk_->backward ? -walk_->dt.stride[1] : walk_->dt.stride[1];
+      const T* const at = &walk_->dt(c.sequence.entry, first_token(c), head_);
 #pragma unroll
-      for (int v = 0; v < 2; ++v) raw[v] = raw_step(i, lane() + 32 * v);
+      for (int v = 0; v < 2; ++v) {
+        const int t = lane() + 32 * v;
+        if (t < c.count) raw[v] = at[t * step];
+      }
     };
     const auto keep_raw = [&](index_t i) {
 #pragma unroll
@@ -198,14 +206,6 @@ class SegmentWalk {
   __device__ index_t segment_index() const {
     return (walk_number_ * p_.segments + segment_.slot) * p_.heads + head_;
   }
-  __device__ T raw_step(index_t i, int t) const {
-    if (i >= chunks_) return T(0.0f);
-    const Chunk c = chunk(i);
-    if (t >= c.count) return T(0.0f);
-    return walk_->dt(c.sequence.entry, walk_->backward ? c.first + c.count - 1 - t : c.first + t,
-                     head_);
-  }
-
   /// Starts copying the rows of a chunk; one group, empty behind the last one.
   __device__ void load(index_t i) {
     if (i < chunks_) {
@@ -239,7 +239,7 @@ class SegmentWalk {
     const HeadSteps<T> steps{
         s_.raw[slot], 1, walk_->a[head_ * walk_->a_stride],
         walk_->dt_bias != nullptr ? walk_->dt_bias[head_ * walk_->bias_stride] : 0, walk_->rule};
-    sum_decays(steps, chunk(i).count, chunk_size, s_.delta, s_.log, s_.low);
+    sum_decays(steps, chunk(i).count, s_.delta, s_.log, s_.low);
     __syncwarp();
     const float high = s_.log[chunk_size - 1], low = s_.low[chunk_size - 1];
     for (int t = lane(); t < chunk_size; t += 32) {
