@@ -25,6 +25,39 @@ void add_parameter(index_t i, const D& v, const View<R, 1>& to) {
   if (to.data()) to(i) += static_cast<R>(v);
 }
 
+/// bar := 0, any strides.
+template <class T, int Rank>
+void clear(const View<T, Rank>& bar) {
+  if (!bar.data()) return;
+  for (index_t i = 0; i < bar.extent(0); ++i) {
+    if constexpr (Rank == 1) {
+      bar(i) = T(0.0f);
+    } else {
+      clear(bar.select(0, i));
+    }
+  }
+}
+
+/// Clears cotangents that are to be set, so that they can be added to. Throws DomainError where that would clear y_bar.
+template <class Y, class... Bars>
+void clear_cotangents(const std::string& operation, const Y& y_bar, const Bars&... bars) {
+  if ((overlaps(y_bar, bars) || ...)) {
+    throw DomainError(operation + ": a cotangent that is set overlaps y_bar in memory");
+  }
+  (clear(bars), ...);
+}
+
+/// The cotangent of final states, kept from one of the initial states that is set in its place.
+template <class S, int Rank>
+struct KeptStates {
+  KeptStates(const View<const S, Rank>& final_bar, const View<S, Rank>& initial_bar, bool set) {
+    view = final_bar;
+    if (set && overlaps(final_bar, initial_bar)) copy = to_array(final_bar), view = copy;
+  }
+  Array<S, Rank> copy;
+  View<const S, Rank> view;
+};
+
 /// Tokens from `begin` on of a batch entry; member `place` of `members` of a group.
 struct GroupPlace {
   index_t entry, begin, group, place, members;
@@ -38,13 +71,19 @@ class GroupSum {
 
   void add(const GroupPlace& p, const Array<C, 2>& rows) {
     if (!to_.data()) return;
-    if (p.place == 0) sum_ = Array<C, 2>(rows.extents());
-    for (index_t i = 0; i < rows.size(); ++i) sum_.data()[i] += rows.data()[i];
+    if (p.place == 0) {
+      sum_ = rows;
+    } else {
+      C* const sum = sum_.data();
+      const C* const more = rows.data();
+      for (index_t i = 0; i < rows.size(); ++i) sum[i] += more[i];
+    }
     if (p.place != p.members - 1) return;
+    const index_t step = to_.stride(3);
     for (index_t t = 0; t < sum_.extent(0); ++t) {
-      for (index_t n = 0; n < sum_.extent(1); ++n) {
-        nn::add(to_(p.entry, p.begin + t, p.group, n), sum_(t, n));
-      }
+      T* const to = &to_(p.entry, p.begin + t, p.group, 0);
+      const C* const row = sum_.data() + t * sum_.extent(1);
+      for (index_t n = 0; n < sum_.extent(1); ++n) nn::add(to[n * step], row[n]);
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include "core/threads.hpp"
 #include "nn/activation.hpp"
+#include "nn/collect.hpp"
 #include "nn/conv1d_operands.hpp"
 #include "structmat/core/array.hpp"
 
@@ -107,6 +108,10 @@ void apply_vjp(const exec::cpu& e, const Conv1dView<T>& m, const Conv1dInput<T>&
   using R = compute_t<T>;
   const Convolution<T> c("nn::conv1d::apply_vjp", m, in);
   c.require_cotangents(y_bar, final_state_bar, bar);
+  const KeptStates<R, 3> last_bar(final_state_bar, bar.initial_state, !bar.accumulate);
+  if (!bar.accumulate) {
+    clear_cotangents(c.operation, y_bar, bar.x, bar.weight, bar.bias, bar.initial_state);
+  }
 
   // Of each task: sums for its channels, the bias behind the taps.
   Array<double, 3> shares({c.tasks(), width, c.taps + 1});
@@ -139,8 +144,8 @@ void apply_vjp(const exec::cpu& e, const Conv1dView<T>& m, const Conv1dInput<T>&
         }
       }
       const index_t k = s - task.length + room;
-      if (final_state_bar.data() && k >= 0) {
-        sum += final_state_bar(task.sequence, task.first + i, k);
+      if (last_bar.view.data() && k >= 0) {
+        sum += last_bar.view(task.sequence, task.first + i, k);
       }
       return sum;
     };

@@ -68,6 +68,10 @@ void gated_norm_vjp(const exec::cpu& e, View<const T, 2> x, View<const T, 2> z,
   constexpr auto operation = "nn::gated_norm_vjp";
   const Rows<T> rows(operation, x, z, w, options);
   rows.require_cotangents(y_bar, x_bar, z_bar, w_bar);
+  const auto put = [&](auto& to, R v) {
+    to = static_cast<std::remove_cvref_t<decltype(to)>>(options.accumulate ? static_cast<R>(to) + v
+                                                                           : v);
+  };
 
   // Sums for w of so many rows, then of those.
   constexpr index_t together = 64;
@@ -94,14 +98,12 @@ void gated_norm_vjp(const exec::cpu& e, View<const T, 2> x, View<const T, 2> z,
           const R input_bar = scale * (cotangent(c) - n * mean);
           const R z_value = z.data() ? static_cast<R>(z(row, c)) : R(0), gate = rows.gate(row, c);
           if (x_bar.data()) {
-            x_bar(row, c) = static_cast<T>(static_cast<R>(x_bar(row, c)) +
-                                           (rows.before ? input_bar * gate : input_bar));
+            put(x_bar(row, c), rows.before ? input_bar * gate : input_bar);
           }
           if (z_bar.data() && z.data()) {
             const R gate_bar =
                 rows.before ? input_bar * static_cast<R>(x(row, c)) : y * rows.weight(c) * n;
-            z_bar(row, c) =
-                static_cast<T>(static_cast<R>(z_bar(row, c)) + gate_bar * silu_slope(z_value));
+            put(z_bar(row, c), gate_bar * silu_slope(z_value));
           }
           if (w_bar.data()) {
             sums(block, c) +=
@@ -115,7 +117,7 @@ void gated_norm_vjp(const exec::cpu& e, View<const T, 2> x, View<const T, 2> z,
   for (index_t c = 0; c < channels; ++c) {
     double sum = 0;
     for (index_t block = 0; block < blocks; ++block) sum += sums(block, c);
-    w_bar(c) += static_cast<R>(sum);
+    put(w_bar(c), static_cast<R>(sum));
   }
 }
 

@@ -18,7 +18,9 @@ void run(const MixerTask<T>& task, const View<T, 4>& out) {
     walk(task.head(i), task.direction[i].initial_state,
          [&](index_t first, const SsdRows<R>& r, const HeadRows<T>&, const Array<R, 2>& sum) {
            for (index_t t = 0; t < r.tokens; ++t) {
-             for (index_t p = 0; p < to.extent(1); ++p) to(first + t, p) += sum(t, p);
+             const R* const row = sum.data() + t * r.channels;
+             R* const out_row = &to(first + t, 0);
+             for (index_t p = 0; p < to.extent(1); ++p) out_row[p] += row[p];
            }
          });
   }
@@ -42,7 +44,7 @@ void apply(const exec::cpu& e, const QuasiseparableMixerView<T>& m, View<const T
   parallel_for(team, o.tasks(), [&](index_t at) { run(MixerTask<T>(o, at), y); });
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                            \
+#define STRUCTMAT_INSTANTIATE(T)                                                               \
   template STRUCTMAT_EXPORT void apply<T>(const exec::cpu&, const QuasiseparableMixerView<T>&, \
                                           View<const T, 4>, View<T, 4>);
 STRUCTMAT_INSTANTIATE(float)

@@ -1,54 +1,13 @@
 /// \file
-/// The two directions of a quasiseparable mixer as calls of SSD.
+/// One head of one sequence of a call of the quasiseparable mixer.
 #pragma once
 
 #include <algorithm>
 
+#include "nn/quasiseparable_mixer_checks.hpp"
 #include "nn/ssd_task.hpp"
-#include "structmat/nn/quasiseparable_mixer.hpp"
 
 namespace structmat::nn {
-
-template <Storage T>
-struct MixerOperands {
-  /// Checks everything but results. Throws ShapeError, DomainError.
-  MixerOperands(const std::string& operation, const QuasiseparableMixerView<T>& m,
-                const View<const T, 4>& x_)
-      : shift(m.shift ? 1 : 0), x(x_), delta(m.delta), d(m.d) {
-    for (int i = 0; i < 2; ++i) {
-      const MixerDirection<T>& direction = i == 0 ? m.forward : m.backward;
-      ssd[i] = {direction.dt, m.a,        direction.b, direction.c, m.d,
-                m.dt_bias,    m.softplus, m.dt_min,    m.dt_max,    m.starts};
-      in[i] = {x, {}, direction.initial_state};
-      shape[i] = check_operands(operation + (i == 0 ? ", forward" : ", backward"), ssd[i], in[i]);
-    }
-    check_starts(operation, m.starts, shape[0].length);
-    if (delta.data()) {
-      delta = delta.broadcast(0, shape[0].batch);
-      detail::require_extents(
-          operation, "delta", delta,
-          std::array<index_t, 3>{shape[0].batch, shape[0].length, shape[0].heads});
-    }
-  }
-
-  template <class V>
-  void require_apart(const std::string& operation, const V& result, const char* name) const {
-    for (int i = 0; i < 2; ++i) nn::require_apart(operation, ssd[i], in[i], result, name);
-    if (result.data() && delta.data() && overlaps(delta, result)) {
-      throw DomainError(operation + ": " + name + " overlaps delta in memory");
-    }
-  }
-
-  index_t tasks() const { return shape[0].sequences * shape[0].heads; }
-
-  index_t shift;
-  View<const T, 4> x;
-  View<const T, 3> delta;
-  View<const compute_t<T>, 2> d;
-  SsdView<T> ssd[2];
-  SsdInput<T> in[2];
-  SsdShape shape[2];
-};
 
 /// Both directions of one head of one sequence. Rows that walk with direction i are rows of walked(i, .).
 template <Storage T>

@@ -42,10 +42,11 @@ Shares<compute_t<T>> pull_back(const MixerTask<T>& task, const View<const T, 2>&
     const View<const T, 2> from = task.written(i, y_bar);
     const Array<R, 2> initial_bar =
         HeadReverse<T>(task.head(i), task.direction[i].initial_state)
-            .run({}, head_bar, [&](index_t first, const SsdRows<R>& r, const HeadRows<T>&, const R*,
-                                   Array<R, 2>& out) {
-              load_rows(from, first, r.tokens, r.channels, out.data());
-            });
+            .run({}, head_bar,
+                 [&](index_t first, const SsdRows<R>& r, const HeadRows<T>&, const R*,
+                     Array<R, 2>& out) {
+                   load_rows(from, first, r.tokens, r.channels, out.data());
+                 });
     shares.a += head_bar.a, shares.dt_bias += head_bar.dt_bias;
     const auto& of_initial = (i == 0 ? bar.forward : bar.backward).initial_state;
     if (of_initial.data()) {
@@ -71,8 +72,8 @@ class Collector {
 
   explicit Collector(const QuasiseparableMixerCotangent<T>& bar)
       : bar_(bar),
-        sums_{GroupSum<T, R>(bar.forward.b), GroupSum<T, R>(bar.forward.c), GroupSum<T, R>(bar.backward.b),
-              GroupSum<T, R>(bar.backward.c)} {}
+        sums_{GroupSum<T, R>(bar.forward.b), GroupSum<T, R>(bar.forward.c),
+              GroupSum<T, R>(bar.backward.b), GroupSum<T, R>(bar.backward.c)} {}
 
   void add_head(const MixerTask<T>& task, const Shares<R>& s) {
     const SsdTask<T>& head = task.direction[0];
@@ -126,6 +127,11 @@ void apply_vjp(const exec::cpu& e, const QuasiseparableMixerView<T>& m, View<con
   detail::require_extents(operation, "y_bar", y_bar, x.extents());
   QuasiseparableMixerCotangent<T> bar = cotangent;
   const bool shared = check_cotangents(o, bar);
+  if (!bar.accumulate) {
+    clear_cotangents(operation, y_bar, bar.x, bar.forward.dt, bar.forward.b, bar.forward.c,
+                     bar.forward.initial_state, bar.backward.dt, bar.backward.b, bar.backward.c,
+                     bar.backward.initial_state, bar.a, bar.delta, bar.d, bar.dt_bias);
+  }
   const int team = shared ? 1 : team_for(e.threads, 32 * x.size() * o.shape[0].states);
   Collector<T> collector(bar);
   in_waves<Shares<compute_t<T>>>(
@@ -134,13 +140,15 @@ void apply_vjp(const exec::cpu& e, const QuasiseparableMixerView<T>& m, View<con
         const MixerTask<T> task(o, at);
         return pull_back<T>(task, task.direction[0].part(y_bar), bar);
       },
-      [&](index_t at, const Shares<compute_t<T>>& s) { collector.add_head(MixerTask<T>(o, at), s); });
+      [&](index_t at, const Shares<compute_t<T>>& s) {
+        collector.add_head(MixerTask<T>(o, at), s);
+      });
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                          \
-  template STRUCTMAT_EXPORT void apply_vjp<T>(                                            \
-      const exec::cpu&, const QuasiseparableMixerView<T>&, View<const T, 4>,              \
-      View<const T, 4>, const QuasiseparableMixerCotangent<T>&);
+#define STRUCTMAT_INSTANTIATE(T)                                                                   \
+  template STRUCTMAT_EXPORT void apply_vjp<T>(const exec::cpu&, const QuasiseparableMixerView<T>&, \
+                                              View<const T, 4>, View<const T, 4>,                  \
+                                              const QuasiseparableMixerCotangent<T>&);
 STRUCTMAT_INSTANTIATE(float)
 STRUCTMAT_INSTANTIATE(double)
 STRUCTMAT_INSTANTIATE(bf16)

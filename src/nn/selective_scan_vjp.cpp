@@ -142,6 +142,11 @@ void apply_vjp(const exec::cpu& e, const SelectiveScanView<T, S>& m,
                             std::array<index_t, 3>{shape.sequences, shape.channels, shape.states});
   }
   check_cotangents(operation, m, in, shape, bar);
+  const KeptStates<S, 3> last_bar(final_state_bar, bar.initial_state, !bar.accumulate);
+  if (!bar.accumulate) {
+    clear_cotangents(operation, y_bar, bar.u, bar.z, bar.delta, bar.a, bar.b, bar.c, bar.b_varying,
+                     bar.c_varying, bar.d, bar.delta_bias, bar.initial_state);
+  }
   const int team = team_for(e.threads, 64 * in.u.size() * shape.states);
   Collector<T, S> collector(bar, shape);
   const auto state_of = [](const auto& v, const ScanChannel<T, S>& scan) {
@@ -153,7 +158,7 @@ void apply_vjp(const exec::cpu& e, const SelectiveScanView<T, S>& m,
       team, shape.sequences * shape.channels,
       [&](index_t at) {
         const ScanChannel<T, S> scan(m, in, shape, at);
-        return pull_back<T, S>(scan, scan.part(y_bar), state_of(final_state_bar, scan),
+        return pull_back<T, S>(scan, scan.part(y_bar), state_of(last_bar.view, scan),
                                state_of(bar.initial_state, scan));
       },
       [&](index_t at, const Shares<T, S>& s) {

@@ -14,13 +14,22 @@ template <Storage T>
 void run(const SsdTask<T>& task, const SsdOutput<T>& out) {
   using R = compute_t<T>;
   const View<T, 2> y = task.part(out.y);
+  const index_t channels = y.extent(1);
+  const std::vector<R> d = task.d_of_channels();
   const auto emit = [&](index_t first, const SsdRows<R>& r, const HeadRows<T>& rows,
-                        const Array<R, 2>& sum) {
+                        Array<R, 2>& sum) {
     for (index_t t = 0; t < r.tokens; ++t) {
-      for (index_t p = 0; p < y.extent(1); ++p) {
-        R v = sum(t, p) + task.d(p) * rows.x(t, p);
-        if (task.z.data()) v *= silu(static_cast<R>(task.z(first + t, p)));
-        y(first + t, p) = static_cast<T>(v);
+      R* const row = sum.data() + t * r.channels;
+      const R* const x = rows.x(t);
+      for (index_t p = 0; p < channels; ++p) row[p] += d[p] * x[p];
+      if (task.z.data()) {
+        for (index_t p = 0; p < channels; ++p) row[p] *= silu(static_cast<R>(task.z(first + t, p)));
+      }
+      T* const to = &y(first + t, 0);
+      if (y.stride(1) == 1) {
+        std::transform(row, row + channels, to, [](R v) { return static_cast<T>(v); });
+      } else {
+        for (index_t p = 0; p < channels; ++p) to[p * y.stride(1)] = static_cast<T>(row[p]);
       }
     }
   };
@@ -52,14 +61,14 @@ void apply(const exec::cpu& e, const SsdView<T>& matrix, const SsdInput<T>& inpu
   if (same_view(input.initial_state, out.final_state)) others.initial_state = {};
   require_apart(operation, m, others, View<const compute_t<T>, 4>(out.final_state), "final_state");
   const index_t tasks = shape.sequences * shape.heads;
-  const int team = team_for(e.threads, 3 * shape.batch * shape.length * shape.heads *
-                                           shape.channels * shape.states);
+  const int team = team_for(
+      e.threads, 3 * shape.batch * shape.length * shape.heads * shape.channels * shape.states);
   parallel_for(team, tasks, [&](index_t at) { run(SsdTask<T>(m, in, shape, at), out); });
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                  \
-  template STRUCTMAT_EXPORT void apply<T>(const exec::cpu&, const SsdView<T>&,    \
-                                          const SsdInput<T>&, const SsdOutput<T>&);
+#define STRUCTMAT_INSTANTIATE(T)                                                                   \
+  template STRUCTMAT_EXPORT void apply<T>(const exec::cpu&, const SsdView<T>&, const SsdInput<T>&, \
+                                          const SsdOutput<T>&);
 STRUCTMAT_INSTANTIATE(float)
 STRUCTMAT_INSTANTIATE(double)
 STRUCTMAT_INSTANTIATE(bf16)

@@ -20,9 +20,14 @@ template <Storage T>
 void add_rows(const SsdTask<T>& task, index_t part, const Array<compute_t<T>, 2>& rows,
               const View<T, 4>& to) {
   if (!to.data()) return;
+  const index_t step = to.stride(3);
   for (index_t t = 0; t < rows.extent(0); ++t) {
-    for (index_t i = 0; i < rows.extent(1); ++i) {
-      add(to(task.entry, task.begin + t, part, i), rows(t, i));
+    T* const out = &to(task.entry, task.begin + t, part, 0);
+    const compute_t<T>* const row = rows.data() + t * rows.extent(1);
+    if (step == 1) {
+      for (index_t i = 0; i < rows.extent(1); ++i) add(out[i], row[i]);
+    } else {
+      for (index_t i = 0; i < rows.extent(1); ++i) add(out[i * step], row[i]);
     }
   }
 }

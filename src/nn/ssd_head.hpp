@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/ssd_sweep.hpp"
+#include "nn/ssd_chunk.hpp"
 #include "nn/step_rule.hpp"
 #include "structmat/core/array.hpp"
 #include "structmat/nn/storage.hpp"
@@ -16,8 +16,8 @@ namespace structmat::nn {
 template <Storage T>
 struct Head {
   using R = compute_t<T>;
-  View<const T, 2> x;   // (L, P)
-  View<const T, 1> dt;  // (L)
+  View<const T, 2> x;     // (L, P)
+  View<const T, 1> dt;    // (L)
   View<const T, 2> b, c;  // (L, N)
   R a;
   StepRule<R> step;
@@ -38,27 +38,30 @@ struct Head {
 
   index_t length() const { return x.extent(0); }
   index_t channels() const { return padded(x.extent(1), lanes<R>); }
-  index_t states() const { return padded(b.extent(1), state_tile); }
+  index_t states() const { return padded(b.extent(1), lanes<R>); }
   index_t chunks() const { return (length() + chunk_tokens - 1) / chunk_tokens; }
 };
 
-/// Columns of `from` beyond its own are zero.
+/// Columns of `from` beyond its own are zero, and so are rows up to a multiple of tile_rows.
 template <class T, RealScalar R>
 void load_rows(const View<const T, 2>& from, index_t first, index_t count, index_t width, R* to) {
   for (index_t t = 0; t < count; ++t) {
     const T* const row = from.data() + (first + t) * from.stride(0);
     R* const out = to + t * width;
-    index_t i = 0;
-    if (from.stride(1) == 1) {
-      for (; i < from.extent(1); ++i) out[i] = static_cast<R>(row[i]);
+    const index_t given = from.extent(1);
+    if (from.stride(1) != 1) {
+      for (index_t i = 0; i < given; ++i) out[i] = static_cast<R>(row[i * from.stride(1)]);
+    } else if constexpr (std::same_as<T, R>) {
+      std::copy_n(row, given, out);
     } else {
-      for (; i < from.extent(1); ++i) out[i] = static_cast<R>(row[i * from.stride(1)]);
+      for (index_t i = 0; i < given; ++i) out[i] = static_cast<R>(row[i]);
     }
-    for (; i < width; ++i) out[i] = 0;
+    if (given < width) std::fill(out + given, out + width, R(0));
   }
+  std::fill(to + count * width, to + padded(count, tile_rows) * width, R(0));
 }
 
-/// The rows of a chunk of a head.
+/// The rows of a chunk of a head, and all its steps.
 template <Storage T>
 class HeadRows {
  public:
@@ -69,32 +72,45 @@ class HeadRows {
         x_({chunk_tokens, head.channels()}, uninitialized),
         q_({chunk_tokens, head.states()}, uninitialized),
         b_(q_.extents(), uninitialized),
-        c_(q_.extents(), uninitialized),
-        delta_({chunk_tokens}, uninitialized),
-        decay_({chunk_tokens}, uninitialized) {}
-
-  SsdRows<R> load(index_t chunk) {
-    const index_t first = chunk * chunk_tokens, count = std::min(chunk_tokens, head_.length() - first);
-    load_rows(head_.x, first, count, head_.channels(), x_.data());
-    load_rows(head_.b, first, count, head_.states(), b_.data());
-    load_rows(head_.c, first, count, head_.states(), c_.data());
-    for (index_t t = 0; t < count; ++t) {
-      const R delta = head_.step(static_cast<R>(head_.dt(first + t)));
-      delta_(t) = delta;
-      decay_(t) = std::exp(delta * head_.a);
-      for (index_t n = 0; n < head_.states(); ++n) q_(t, n) = delta * b_(t, n);
-    }
-    return {count, head_.channels(), head_.states(), x_.data(), q_.data(), c_.data(), decay_.data()};
+        c_(q_.extents()),
+        delta_({padded(head.length(), tile_rows)}),
+        decay_(delta_.extents(), uninitialized) {
+    for (index_t t = 0; t < head.length(); ++t) delta_(t) = head.step(static_cast<R>(head.dt(t)));
+    for (index_t t = 0; t < delta_.size(); ++t) decay_(t) = std::exp(delta_(t) * head.a);
+    for (index_t t = head.length(); t < delta_.size(); ++t) decay_(t) = 1;
   }
 
-  R b(index_t t, index_t n) const { return b_(t, n); }
-  R x(index_t t, index_t p) const { return x_(t, p); }
-  R delta(index_t t) const { return delta_(t); }
+  SsdRows<R> load(index_t chunk) {
+    const SsdRows<R> rows = load_sources(chunk);
+    load_rows(head_.c, chunk * chunk_tokens, rows.tokens, rows.states, c_.data());
+    return rows;
+  }
+  /// Without c.
+  SsdRows<R> load_sources(index_t chunk) {
+    const index_t first = chunk * chunk_tokens, states = head_.states(),
+                  count = std::min(chunk_tokens, head_.length() - first);
+    first_ = first;
+    load_rows(head_.x, first, count, head_.channels(), x_.data());
+    load_rows(head_.b, first, count, states, b_.data());
+    for (index_t t = 0; t < padded(count, tile_rows); ++t) {
+      const R delta = delta_(first + t);
+      const R* const b_row = b(t);
+      R* const q = q_.data() + t * states;
+      for (index_t n = 0; n < states; ++n) q[n] = delta * b_row[n];
+    }
+    return {count,     head_.channels(),     states, x_.data(), q_.data(),
+            c_.data(), decay_.data() + first};
+  }
+
+  const R* b(index_t t) const { return b_.data() + t * b_.extent(1); }
+  const R* x(index_t t) const { return x_.data() + t * x_.extent(1); }
+  R delta(index_t t) const { return delta_(first_ + t); }
 
  private:
   Head<T> head_;
   Array<R, 2> x_, q_, b_, c_;
   Array<R, 1> delta_, decay_;
+  index_t first_ = 0;
 };
 
 /// A padded (states, channels) state of a head from (P, N) numbers, or zero, and back.
@@ -116,19 +132,19 @@ void add_state(const Array<R, 2>& s, const View<R, 2>& to) {
   }
 }
 
-/// emit(first token, rows, HeadRows, sums) for each chunk, sums: S_t^T c_t of its tokens. Returns the last
-/// state, padded.
+/// emit(first token, rows, HeadRows, sums) for each chunk, sums: S_t^T c_t of its tokens, for emit to work in.
+/// Returns the last state, padded.
 template <Storage T, class Emit>
 Array<compute_t<T>, 2> walk(const Head<T>& head, View<const compute_t<T>, 2> initial_state,
                             const Emit& emit) {
   using R = compute_t<T>;
   HeadRows<T> rows(head);
+  SsdChunk<R> work(head.channels(), head.states());
   Array<R, 2> state = load_state(head, initial_state);
   Array<R, 2> sum({chunk_tokens, head.channels()});
   for (index_t chunk = 0; chunk < head.chunks(); ++chunk) {
     const SsdRows<R> r = rows.load(chunk);
-    std::fill_n(sum.data(), r.tokens * r.channels, R(0));
-    sweep(r, state.data(), sum.data());
+    work.apply(r, state.data(), sum.data());
     emit(chunk * chunk_tokens, r, rows, sum);
   }
   return state;

@@ -16,7 +16,8 @@ struct SsdShape {
 
 /// Shapes of all operands, with batch extents 1 broadcast. Throws ShapeError.
 template <Storage T, class Space>
-SsdShape check_operands(const std::string& operation, SsdView<T, Space>& m, SsdInput<T, Space>& in) {
+SsdShape check_operands(const std::string& operation, SsdView<T, Space>& m,
+                        SsdInput<T, Space>& in) {
   SsdShape s{in.x.extent(0), in.x.extent(1), in.x.extent(2), in.x.extent(3),
              m.b.extent(2),  m.b.extent(3),  in.x.extent(0)};
   const auto require = [&](const char* name, auto& v, const auto& extents) {
@@ -49,6 +50,21 @@ SsdShape check_operands(const std::string& operation, SsdView<T, Space>& m, SsdI
                             E4{s.sequences, s.heads, s.channels, s.states});
   }
   return s;
+}
+
+/// Throws DomainError where a result overlaps an operand.
+template <Storage T, class Space, class V>
+void require_apart(const std::string& operation, const SsdView<T, Space>& m,
+                   const SsdInput<T, Space>& in, const V& result, const char* name) {
+  if (!result.data()) return;
+  const auto apart = [&](const auto& operand, const char* of) {
+    if (operand.data() && overlaps(operand, result)) {
+      throw DomainError(operation + ": " + name + " overlaps " + of + " in memory");
+    }
+  };
+  apart(m.dt, "dt"), apart(m.a, "a"), apart(m.b, "B"), apart(m.c, "C"), apart(m.d, "D");
+  apart(m.dt_bias, "dt_bias"), apart(in.x, "x"), apart(in.z, "z");
+  apart(in.initial_state, "initial_state");
 }
 
 }  // namespace structmat::nn

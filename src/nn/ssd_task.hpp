@@ -2,6 +2,8 @@
 /// One head of one sequence of a call of SSD.
 #pragma once
 
+#include <vector>
+
 #include "nn/activation.hpp"
 #include "nn/ssd_head.hpp"
 #include "nn/ssd_operands.hpp"
@@ -41,6 +43,11 @@ struct SsdTask {
     return v.select(0, entry).slice(0, begin, end).select(1, h);
   }
   R d(index_t p) const { return skip.data() ? skip(p) : R(0); }
+  std::vector<R> d_of_channels() const {
+    std::vector<R> v(head.x.extent(1));
+    for (index_t p = 0; p < head.x.extent(1); ++p) v[p] = d(p);
+    return v;
+  }
 
   index_t sequence, h, heads_of_group, group, entry, begin, end;
   Head<T> head;
@@ -48,20 +55,5 @@ struct SsdTask {
   View<const T, 2> z;
   View<const R, 2> initial_state;
 };
-
-/// Throws DomainError where a result overlaps an operand.
-template <Storage T, class Space, class V>
-void require_apart(const std::string& operation, const SsdView<T, Space>& m,
-                   const SsdInput<T, Space>& in, const V& result, const char* name) {
-  if (!result.data()) return;
-  const auto apart = [&](const auto& operand, const char* of) {
-    if (operand.data() && overlaps(operand, result)) {
-      throw DomainError(operation + ": " + name + " overlaps " + of + " in memory");
-    }
-  };
-  apart(m.dt, "dt"), apart(m.a, "a"), apart(m.b, "B"), apart(m.c, "C"), apart(m.d, "D");
-  apart(m.dt_bias, "dt_bias"), apart(in.x, "x"), apart(in.z, "z");
-  apart(in.initial_state, "initial_state");
-}
 
 }  // namespace structmat::nn

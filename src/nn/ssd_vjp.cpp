@@ -27,37 +27,40 @@ Shares<compute_t<T>> pull_back(const SsdTask<T>& task, const View<const T, 2>& y
   using R = compute_t<T>;
   const index_t length = task.head.length(), channels = y_bar.extent(1),
                 states = task.head.b.extent(1);
-  Shares<R> shares{Array<R, 2>({length, channels}), Array<R, 1>({length}),
-                   Array<R, 2>({length, states}), Array<R, 2>({length, states})};
+  Shares<R> shares{
+      Array<R, 2>({length, channels}, uninitialized), Array<R, 1>({length}, uninitialized),
+      Array<R, 2>({length, states}, uninitialized), Array<R, 2>({length, states}, uninitialized)};
   shares.d.resize(channels);
+  double* const d_bar = shares.d.data();
+  const std::vector<R> d = task.d_of_channels();
   HeadCotangent<R> head_bar{shares.x, shares.dt, shares.b, shares.c};
 
   const bool gated = task.z.data() != nullptr, of_gate = gated && bar.z.data() != nullptr;
   const View<T, 2> z_bar = of_gate ? task.part(bar.z) : View<T, 2>();
-  const auto load = [&](index_t first, const SsdRows<R>& r, const HeadRows<T>& rows,
-                        const R* front, Array<R, 2>& out) {
+  const auto load = [&](index_t first, const SsdRows<R>& r, const HeadRows<T>& rows, const R* front,
+                        Array<R, 2>& out) {
     load_rows(y_bar, first, r.tokens, r.channels, out.data());
     Array<R, 2> sum;
     if (of_gate) {
       // What the gate multiplied.
       Array<R, 2> state({r.states, r.channels}, uninitialized);
       std::copy_n(front, state.size(), state.data());
-      sum = Array<R, 2>({r.tokens, r.channels});
-      sweep(r, state.data(), sum.data());
+      sum = Array<R, 2>({chunk_tokens, r.channels});
+      SsdChunk<R>(r.channels, r.states).apply(r, state.data(), sum.data());
     }
     for (index_t t = 0; t < r.tokens; ++t) {
-      for (index_t p = 0; p < channels; ++p) {
-        R& y = out(t, p);
-        if (gated) {
+      R *const y = out.data() + t * r.channels, *const x_bar = &shares.x(first + t, 0);
+      const R* const x = rows.x(t);
+      if (gated) {
+        for (index_t p = 0; p < channels; ++p) {
           const R z = static_cast<R>(task.z(first + t, p));
-          if (of_gate) {
-            const R product = sum(t, p) + task.d(p) * rows.x(t, p);
-            add(z_bar(first + t, p), y * product * silu_slope(z));
-          }
-          y *= silu(z);
+          if (of_gate) add(z_bar(first + t, p), y[p] * (sum(t, p) + d[p] * x[p]) * silu_slope(z));
+          y[p] *= silu(z);
         }
-        shares.x(first + t, p) += task.d(p) * y;
-        shares.d[p] += static_cast<double>(y) * static_cast<double>(rows.x(t, p));
+      }
+      for (index_t p = 0; p < channels; ++p) x_bar[p] = d[p] * y[p];
+      for (index_t p = 0; p < channels; ++p) {
+        d_bar[p] += static_cast<double>(y[p]) * static_cast<double>(x[p]);
       }
     }
   };
@@ -133,6 +136,11 @@ void apply_vjp(const exec::cpu& e, const SsdView<T>& matrix, const SsdInput<T>& 
   }
   const bool shared = check_cotangents(m, in, shape, bar);
   const index_t tasks = shape.sequences * shape.heads;
+  const KeptStates<R, 4> last_bar(final_state_bar, bar.initial_state, !bar.accumulate);
+  if (!bar.accumulate) {
+    clear_cotangents(operation, y_bar, bar.x, bar.z, bar.dt, bar.a, bar.b, bar.c, bar.d,
+                     bar.dt_bias, bar.initial_state);
+  }
   const int team = shared ? 1
                           : team_for(e.threads, 16 * shape.batch * shape.length * shape.heads *
                                                     shape.channels * shape.states);
@@ -141,19 +149,17 @@ void apply_vjp(const exec::cpu& e, const SsdView<T>& matrix, const SsdInput<T>& 
       team, tasks,
       [&](index_t at) {
         const SsdTask<T> task(m, in, shape, at);
-        const View<const R, 2> last =
-            final_state_bar.data() ? final_state_bar.select(0, task.sequence).select(0, task.h)
-                                   : View<const R, 2>();
+        const View<const R, 2> last = last_bar.view.data()
+                                          ? last_bar.view.select(0, task.sequence).select(0, task.h)
+                                          : View<const R, 2>();
         return pull_back<T>(task, task.part(y_bar), last, bar);
       },
-      [&](index_t at, const Shares<R>& s) {
-        collector.add_head(SsdTask<T>(m, in, shape, at), s);
-      });
+      [&](index_t at, const Shares<R>& s) { collector.add_head(SsdTask<T>(m, in, shape, at), s); });
 }
 
-#define STRUCTMAT_INSTANTIATE(T)                                                             \
-  template STRUCTMAT_EXPORT void apply_vjp<T>(                                               \
-      const exec::cpu&, const SsdView<T>&, const SsdInput<T>&, View<const T, 4>,             \
+#define STRUCTMAT_INSTANTIATE(T)                                                 \
+  template STRUCTMAT_EXPORT void apply_vjp<T>(                                   \
+      const exec::cpu&, const SsdView<T>&, const SsdInput<T>&, View<const T, 4>, \
       View<const compute_t<T>, 4>, const SsdCotangent<T>&);
 STRUCTMAT_INSTANTIATE(float)
 STRUCTMAT_INSTANTIATE(double)

@@ -41,7 +41,8 @@ struct Case {
         like_b{batch, length, groups, states};
     x = random.array<double, 4>(like_x), z = random.array<double, 4>(like_x);
     b = random.array<double, 4>(like_b), c = random.array<double, 4>(like_b);
-    initial = random.array<double, 4>(std::array<index_t, 4>{sequences > 0 ? sequences : batch, heads, channels, states});
+    initial = random.array<double, 4>(
+        std::array<index_t, 4>{sequences > 0 ? sequences : batch, heads, channels, states});
     dt = random.array<double, 3>(std::array<index_t, 3>{batch, length, heads});
     a = random.array<double, 1>(std::array<index_t, 1>{heads});
     for (double& v : a) v = -0.1 - std::abs(v);
@@ -155,8 +156,8 @@ TEST_CASE("the matrix of SSD by its formula", "[nn][ssd]") {
             size += std::abs(std::exp(decay) * k.initial(e, h, p, n) * k.c(e, i, g, n));
           }
           const double gate = k.gate(e, i, h, p);
-          worst = std::max(worst, std::abs(sum * gate - r.y(e, i, h, p)) /
-                                      (size * std::abs(gate) + 1e-300));
+          worst = std::max(
+              worst, std::abs(sum * gate - r.y(e, i, h, p)) / (size * std::abs(gate) + 1e-300));
         }
       }
     }
@@ -275,7 +276,8 @@ TEST_CASE("pieces, packed sequences and single samples of SSD", "[nn][ssd]") {
       m.dt = m.dt.slice(1, begin, end), m.b = m.b.slice(1, begin, end),
       m.c = m.c.slice(1, begin, end);
       const SsdInput<double> all = k.input();
-      apply(exec::cpu{}, m, SsdInput<double>{all.x.slice(1, begin, end), all.z.slice(1, begin, end), from},
+      apply(exec::cpu{}, m,
+            SsdInput<double>{all.x.slice(1, begin, end), all.z.slice(1, begin, end), from},
             SsdOutput<double>{y.view().slice(1, begin, end), to});
     };
     piece(0, 64, k.initial, between);
@@ -295,8 +297,17 @@ TEST_CASE("pieces, packed sequences and single samples of SSD", "[nn][ssd]") {
             SsdInput<double>{all.x.slice(1, t, t + 1), all.z.slice(1, t, t + 1), state},
             SsdOutput<double>{y.view().slice(1, t, t + 1), state});
     }
-    CHECK(same(y, whole.y));
-    CHECK(same(state, whole.final_state));
+    // Sums inside chunks are in another order.
+    const auto close = [](const Array<double, 4>& a, const Array<double, 4>& b) {
+      double largest = 0, worst = 0;
+      for (index_t i = 0; i < a.size(); ++i) {
+        largest = std::max(largest, std::abs(b.data()[i]));
+        worst = std::max(worst, std::abs(a.data()[i] - b.data()[i]));
+      }
+      return worst <= 70 * epsilon<double> * largest;
+    };
+    CHECK(close(y, whole.y));
+    CHECK(close(state, whole.final_state));
   }
   SECTION("packed") {
     Case k(1, 150, 2, 3, 1, 4, 12, 4);
@@ -352,7 +363,8 @@ TEST_CASE("SSD of strided and broadcast operands", "[nn][ssd]") {
     const index_t count = from.extent(2), size = from.extent(3);
     for (index_t t = 0; t < 70; ++t) {
       for (index_t h = 0; h < count; ++h) {
-        for (index_t p = 0; p < size; ++p) projection(0, t, first + h * size + p) = from(0, t, h, p);
+        for (index_t p = 0; p < size; ++p)
+          projection(0, t, first + h * size + p) = from(0, t, h, p);
       }
     }
     return View<const double, 4>(projection.data() + first, from.extents(), {2800, 40, size, 1});
@@ -375,7 +387,8 @@ TEST_CASE("SSD of strided and broadcast operands", "[nn][ssd]") {
     apply_vjp(exec::cpu{}, shared, SsdInput<double>{two.x}, View<const double, 4>(y_bar), {}, bar);
     double worst = 0;
     for (index_t i = 0; i < b_bar.size(); ++i) {
-      worst = std::max(worst, std::abs(b_bar.data()[i] - both.data()[i] - both.data()[i + b_bar.size()]));
+      worst = std::max(worst,
+                       std::abs(b_bar.data()[i] - both.data()[i] - both.data()[i + b_bar.size()]));
     }
     CHECK(worst <= 1e-13);
   }
@@ -386,7 +399,8 @@ TEST_CASE("SSD in float and bf16 against double", "[nn][ssd]") {
   const auto rounded = [](const auto& a, auto like) {
     using T = decltype(like);
     Array<T, std::remove_cvref_t<decltype(a)>::rank> r(a.extents());
-    for (index_t i = 0; i < a.size(); ++i) r.data()[i] = static_cast<T>(static_cast<float>(a.data()[i]));
+    for (index_t i = 0; i < a.size(); ++i)
+      r.data()[i] = static_cast<T>(static_cast<float>(a.data()[i]));
     return r;
   };
   const auto check = [&](auto like, double tolerance) {
@@ -451,8 +465,9 @@ TEST_CASE("SSD refuses what does not fit", "[nn][ssd]") {
   CHECK_THROWS_WITH(call(m, k.input(), y), "nn::ssd::apply: a is 3, expected 4");
   m = k.matrix();
   CHECK_THROWS_AS(call(m, k.input(), y.view().slice(2, 0, 2)), ShapeError);
-  CHECK_THROWS_AS(call(m, k.input(), View<double, 4>(const_cast<double*>(k.x.data()), k.x.extents())),
-                  DomainError);
+  CHECK_THROWS_AS(
+      call(m, k.input(), View<double, 4>(const_cast<double*>(k.x.data()), k.x.extents())),
+      DomainError);
   const std::vector<index_t> starts{0, 5, 10};
   m.starts = Starts<>(starts);
   CHECK_THROWS_WITH(call(m, k.input(), y),

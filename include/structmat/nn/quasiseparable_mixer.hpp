@@ -66,7 +66,7 @@ struct QuasiseparableMixerCotangent {
 };
 
 /// y := M x. x, y: (batch, L, H, P); the batch extent of x rules. y overlaps nothing. Strides are free.
-/// Cost: 12 L N P operations a head; memory: L P numbers and O(N P) a thread. Threads, accuracy, exceptions:
+/// Cost: twice that of SSD; memory: L P numbers and O(N P) a thread. Threads, accuracy, exceptions:
 /// as SSD; y is rounded once.
 template <Storage T>
 void apply(const exec::cpu& e, const QuasiseparableMixerView<T>& m, View<const T, 4> x,
@@ -76,5 +76,15 @@ void apply(const exec::cpu& e, const QuasiseparableMixerView<T>& m, View<const T
 template <Storage T>
 void apply_vjp(const exec::cpu& e, const QuasiseparableMixerView<T>& m, View<const T, 4> x,
                View<const T, 4> y_bar, const QuasiseparableMixerCotangent<T>& bar);
+
+/// The same on the device; what is said of SSD there holds. Both directions are walked in the first launch, and make one matrix of
+/// each chunk in the second one. x is read three times and y written once: (4 P + 4 P N / 64) sizeof(T) bytes a token and head.
+/// Throws Unsupported for more than 256 states (float: 160), and for a y with stride 0.
+template <Storage T>
+void apply(const exec::cuda& e, const QuasiseparableMixerView<T, space::cuda>& m,
+           View<const T, 4, space::cuda> x, View<T, 4, space::cuda> y);
+template <Storage T>
+index_t apply_workspace_bytes(const QuasiseparableMixerView<T, space::cuda>& m,
+                              View<const T, 4, space::cuda> x);
 
 }  // namespace structmat::nn

@@ -77,10 +77,12 @@ struct SsdCotangent {
 /// are broadcast. y and final_state overlap nothing, but final_state may be initial_state: then the state
 /// advances in place, and one token at a time is a step of a decoder. Strides are free; y not broadcast.
 /// Packed (starts not empty): batch is 1, states are one a sequence; an empty sequence hands its state on.
-/// Cost: 6 L N P operations a head; memory: O(N P) and a chunk of rows a thread. Threads: over batch or
-/// sequences, and heads. The result does not depend on their number, bit for bit.
+/// Cost: in chunks of Q = 64 tokens, L (4 N P + Q (P + N)) operations a head, as products of small matrices; memory:
+/// O(N P) and a chunk of rows a thread. Threads: over batch or sequences, and heads. The result does not depend on
+/// their number, bit for bit; it does on where chunks begin, in the last digits.
 /// Accuracy: componentwise, |error| <= c L eps times the sums of absolute values, whatever Delta a is: decays
-/// are multiplied, exponents never added. bf16: computed in float, y rounded once.
+/// are multiplied, exponents never added. A product of decays within a chunk below the smallest normal number
+/// counts as 0. bf16: computed in float, y rounded once. What is not finite reaches what depends on it, no earlier token.
 /// Throws ShapeError, DomainError (overlap; starts that decrease or do not cover L); before anything is
 /// written.
 /// Source: Dao, Gu (2024), section 3.
@@ -91,13 +93,32 @@ void apply(const exec::cpu& e, const SsdView<T>& m, const SsdInput<T>& in, const
 /// Shapes: those of what they belong to. Where the batch extent of an operand is 1, that of its cotangent
 /// is 1 too and collects the sum.
 /// States are computed again from the initial ones.
-/// Cost: about 5 times apply; memory: states at every 64th token of one head a thread, and L N numbers a
-/// head for the sums over heads of a group.
-/// Accuracy: componentwise. bf16: each cotangent is rounded once, and added to in float.
+/// Cost: about 3 times apply; memory, for each thread: states at every 64th token of one head, and its cotangents, for the
+/// sums over heads of a group.
+/// Accuracy: componentwise; cotangents of steps are sums over rectangles of the matrix, without differences. bf16: each cotangent is rounded once, and added to in float.
 /// Throws as apply.
 template <Storage T>
 void apply_vjp(const exec::cpu& e, const SsdView<T>& m, const SsdInput<T>& in,
                View<const T, 4> y_bar, View<const compute_t<T>, 4> final_state_bar,
                const SsdCotangent<T>& bar);
+
+/// The same on the device, for T = float and bf16. Neither allocates nor synchronises; workspace by
+/// apply_workspace_bytes.
+///
+/// Two launches: states in front of chunks of 64 tokens, then all chunks at once; packed sequences take one more, sequences of more
+/// than 4096 tokens two. Any strides; vectors of 16 bytes where rows lie together and they, the strides and the pointers are
+/// multiples of that, else number by number. Nothing is read from `starts` on the host: what is out of order or out of range there is
+/// moved into it. A sequence's results do not depend on the others, packed or not.
+/// Cost: x is read twice and y written once, and states of every 64th token are written and read in T: (3 P + 2 P N / 64)
+/// sizeof(T) bytes a token and head. Workspace: P N / 64 numbers of T a token and head.
+/// Accuracy: normwise over the tokens of a chunk. bf16: entries of a chunk's matrix and states in front of chunks are rounded to
+/// bf16, sums are in float. float: products in three parts of tf32, |error| a few eps of the sums of absolute values. A
+/// NaN or infinity of x spreads over its 16 tokens, also to those in front.
+/// Throws Unsupported for more than 256 states, and for a y with stride 0.
+template <Storage T>
+void apply(const exec::cuda& e, const SsdView<T, space::cuda>& m,
+           const SsdInput<T, space::cuda>& in, const SsdOutput<T, space::cuda>& out);
+template <Storage T>
+index_t apply_workspace_bytes(const SsdView<T, space::cuda>& m, const SsdInput<T, space::cuda>& in);
 
 }  // namespace structmat::nn

@@ -1,0 +1,28 @@
+#include "structmat/nn/ssd.hpp"
+
+#include "absent.hpp"
+
+namespace structmat::nn {
+
+using Cuda = space::cuda;
+
+template <Storage T>
+index_t apply_workspace_bytes(const SsdView<T, Cuda>&, const SsdInput<T, Cuda>&) {
+  absent("nn::ssd::apply_workspace_bytes");
+}
+
+template <Storage T>
+void apply(const exec::cuda&, const SsdView<T, Cuda>&, const SsdInput<T, Cuda>&,
+           const SsdOutput<T, Cuda>&) {
+  absent("nn::ssd::apply");
+}
+
+#define STRUCTMAT_INSTANTIATE(T)                                                        \
+  template STRUCTMAT_EXPORT index_t apply_workspace_bytes<T>(const SsdView<T, Cuda>&,   \
+                                                             const SsdInput<T, Cuda>&); \
+  template STRUCTMAT_EXPORT void apply<T>(const exec::cuda&, const SsdView<T, Cuda>&,   \
+                                          const SsdInput<T, Cuda>&, const SsdOutput<T, Cuda>&);
+STRUCTMAT_INSTANTIATE(float)
+STRUCTMAT_INSTANTIATE(bf16)
+
+}  // namespace structmat::nn
