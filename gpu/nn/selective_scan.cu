@@ -47,11 +47,15 @@ void apply(const exec::cuda& e, const SelectiveScanView<T, S, Cuda>& m,
     const unsigned blocks = call.blocks(p.tiles);
     if constexpr (L::width == 16 && !is_complex_v<S>) {
       if (call.plain()) {
-        gpu::launch(operation, gpu::nn::scan_forward<L, true, 0, T, D>, blocks, threads, stream, p);
+        gpu::launch(operation,
+                    p.operands.all_vectors ? gpu::nn::scan_forward<L, true, true, 0, T, D>
+                                           : gpu::nn::scan_forward<L, true, false, 0, T, D>,
+                    blocks, threads, stream, p);
         return;
       }
     }
-    gpu::launch(operation, gpu::nn::scan_forward<L, false, 0, T, D>, blocks, threads, stream, p);
+    gpu::launch(operation, gpu::nn::scan_forward<L, false, false, 0, T, D>, blocks, threads, stream,
+                p);
   });
 }
 

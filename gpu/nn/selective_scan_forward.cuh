@@ -16,17 +16,18 @@ struct ScanForward {
   S* saved = nullptr;  ///< states in front of every chunk: (slots, channels, width)
 };
 
-/// Blocks: sequences x parts x tiles. Plain: Hold::euler, b and c of the data. Saved > 0: only writes the states in
+/// Blocks: sequences x parts x tiles. Plain: Hold::euler, b and c of the data. Vectors: whole ones,
+/// and b and c of the data. Saved > 0: only writes the states in
 /// front of every `Saved` tokens.
-template <class Layout, bool Plain, int Saved, class T, class S>
+template <class Layout, bool Plain, bool Vectors, int Saved, class T, class S>
 __global__ void __launch_bounds__(Layout::threads)
     scan_forward(const __grid_constant__ ScanForward<T, S> p) {
   constexpr int lanes = Layout::lanes, own = Layout::own, tile = Layout::tile,
                 width = Layout::width, group = 4;
   constexpr float pairs = is_complex<S> ? 2 : 1;
-  __shared__ float2 steps[tile][Layout::channels];  // Delta, and u or Delta u
-  __shared__ float results[tile][Layout::channels];
-  __shared__ S selected[2][tile][width];
+  alignas(16) __shared__ float2 steps[tile][Layout::channels];  // Delta, and u or Delta u
+  alignas(16) __shared__ float results[tile][Layout::channels];
+  alignas(16) __shared__ S selected[2][tile][width];
   const ScanOperands<T, S>& o = p.operands;
   const index_t block = blockIdx.x, row = block / p.tiles;
   const ScanPlace place =
@@ -64,19 +65,23 @@ __global__ void __launch_bounds__(Layout::threads)
       if (o.d.data != nullptr) skip[i] = o.d(at);
     }
   }
+  const index_t piece_first = place.sequence.begin + piece_token;
+  ChannelWalk<const T> u_at(o.u, place, piece_first, piece_channel, tile),
+      z_at(o.z, place, piece_first, piece_channel, tile),
+      delta_at(o.delta, place, piece_first, piece_channel, tile);
+  ChannelWalk<T> y_at(p.y, place, piece_first, piece_channel, tile);
+  const bool gated = Saved == 0 && o.z.data != nullptr;
   Piece<T, 4> u{}, z{}, delta{};
   SelectedTile<S, Layout> next;
   const auto fetch = [&](index_t t) {
     const int count = static_cast<int>(min(index_t(tile), place.sequence.length - t));
-    const index_t token = place.sequence.begin + t;
     if (has_piece && piece_token < count) {
-      u = load_channels(o.u, place, token + piece_token, piece_channel, o.vectors);
-      delta = load_channels(o.delta, place, token + piece_token, piece_channel, o.vectors);
-      if (Saved == 0 && o.z.data != nullptr) {
-        z = load_channels(o.z, place, token + piece_token, piece_channel, o.vectors);
-      }
+      load_channels<Vectors>(u_at, o.vectors, u);
+      load_channels<Vectors>(delta_at, o.vectors, delta);
+      if (gated) load_channels<Vectors>(z_at, o.vectors, z);
     }
-    next.load(o, place, token, count);
+    u_at.advance(), delta_at.advance(), z_at.advance();
+    next.template load<Vectors>(o, place, place.sequence.begin + t, count);
   };
   if (place.sequence.length > 0) fetch(0);
   for (index_t first = 0; first < place.sequence.length; first += tile) {
@@ -84,14 +89,18 @@ __global__ void __launch_bounds__(Layout::threads)
     if (stages) {
       float x[4], raw[4];
       unpack(u, x), unpack(delta, raw);
+      float2 staged[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         // What is not there is a step of 0.
         const bool there = piece_token < count && piece_channel + i < place.count;
-        const float step = there ? o.rule(raw[i] + bias[i]) : 0.0f;
+        const float step = there ? scan_step(o.rule, raw[i] + bias[i]) : 0.0f;
         const float input = there ? x[i] : 0.0f;
-        steps[piece_token][piece_channel + i] = {step, Plain ? step * input : input};
+        staged[i] = {step, Plain ? step * input : input};
       }
+      float4* const to = reinterpret_cast<float4*>(&steps[piece_token][piece_channel]);
+      to[0] = {staged[0].x, staged[0].y, staged[1].x, staged[1].y};
+      to[1] = {staged[2].x, staged[2].y, staged[3].x, staged[3].y};
     }
     next.store(&selected[0][0][0]);
     __syncthreads();
@@ -134,16 +143,18 @@ __global__ void __launch_bounds__(Layout::threads)
     __syncthreads();
     if constexpr (Saved == 0) {
       if (has_piece && piece_token < count) {
-        float x[4], gate[4], y[4];
+        float x[4], gate[4];
         unpack(u_now, x), unpack(z_now, gate);
+        const float4 sums = *reinterpret_cast<const float4*>(&results[piece_token][piece_channel]);
+        float y[4] = {sums.x, sums.y, sums.z, sums.w};
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          y[i] = fma(skip[i], x[i], pairs * results[piece_token][piece_channel + i]);
-          if (o.z.data != nullptr) y[i] *= silu(gate[i]);
+          y[i] = fma(skip[i], x[i], pairs * y[i]);
+          if (gated) y[i] *= silu(gate[i]);
         }
-        put_channels(p.y, place, place.sequence.begin + first + piece_token, piece_channel,
-                     o.vectors, y, false);
+        put_channels<Vectors>(y_at, o.vectors, y, false);
       }
+      y_at.advance();
     }
   }
   if (Saved == 0 && p.final_state.data != nullptr && exists) {

@@ -72,11 +72,14 @@ struct ScanCall {
     o.b_varying = strided(m.b.varying), o.c_varying = strided(m.c.varying);
     o.d = strided(m.d), o.bias = strided(m.delta_bias), o.initial = strided(in.initial_state);
     o.rule = {m.softplus, m.delta_min, m.delta_max};
+    o.clamps =
+        !m.softplus || m.delta_min > 0 || m.delta_max < std::numeric_limits<float>::infinity();
     o.hold = m.hold;
     o.channels = shape.channels, o.states = shape.states;
     o.part = part, o.members_b = members_b, o.members_c = members_c;
     o.vectors =
         vectors && part % 4 == 0 && whole_quads(in.u) && whole_quads(in.z) && whole_quads(m.delta);
+    o.all_vectors = o.vectors && whole_quads(m.b.varying) && whole_quads(m.c.varying);
     o.selected_vectors = whole_quads(m.b.varying) && whole_quads(m.c.varying);
     return o;
   }

@@ -25,11 +25,13 @@ struct ScanOperands {
   Strided<const float, 1> d, bias;
   Strided<const S, 3> initial;
   StepRule rule;
+  bool clamps;  ///< can a step meet the limits of the rule?
   Hold hold;
   index_t channels, states;
   index_t part;                  ///< channels in a row that read the same groups of b and c
   index_t members_b, members_c;  ///< channels of a group
   bool vectors;                  ///< are all pieces of four channels whole vectors?
+  bool all_vectors;              ///< all of that
   bool selected_vectors;         ///< and those of four states of b and c?
 };
 
@@ -63,32 +65,59 @@ __device__ ScanPlace scan_place(const ScanOperands<T, S>& o, index_t sequence, i
           first / o.members_c};
 }
 
-/// Four channels of a token, those that exist.
+/// Four channels of tokens that are `step` tokens apart, one after the other. Vectors: known to be whole ones.
 template <class T>
-__device__ PieceAt<T> scan_piece(const Strided<T, 3>& v, const ScanPlace& place, index_t token,
-                                 int channel) {
-  return {&v(place.sequence.entry, token, place.first + channel), v.stride[2],
-          place.count - channel};
-}
-template <class T>
-__device__ Piece<T, 4> load_channels(const Strided<const T, 3>& v, const ScanPlace& place,
-                                     index_t token, int channel, bool vectors) {
-  Piece<T, 4> piece;
-  const PieceAt<const T> at = scan_piece(v, place, token, channel);
-  if (vectors)
-    load<true>(at, piece);
+struct ChannelWalk {
+  PieceAt<T> at;
+  index_t step;
+
+  __device__ ChannelWalk(const Strided<T, 3>& v, const ScanPlace& place, index_t token, int channel,
+                         index_t tokens)
+      : at{nullptr, v.stride[2], place.count - channel}, step(tokens * v.stride[1]) {
+    if (v.data != nullptr) at.first = &v(place.sequence.entry, token, place.first + channel);
+  }
+  __device__ void advance() { at.first += step; }
+};
+template <bool Vectors, class T>
+__device__ void load_channels(const ChannelWalk<const T>& from, bool vectors, Piece<T, 4>& piece) {
+  if (Vectors || vectors)
+    load<true>(from.at, piece);
   else
-    load<false>(at, piece);
-  return piece;
+    load<false>(from.at, piece);
 }
-template <class T>
-__device__ void put_channels(const Strided<T, 3>& v, const ScanPlace& place, index_t token,
-                             int channel, bool vectors, float (&value)[4], bool accumulate) {
-  const PieceAt<T> at = scan_piece(v, place, token, channel);
-  if (vectors)
-    put<true>(at, value, accumulate);
+template <bool Vectors, class T>
+__device__ void put_channels(const ChannelWalk<T>& to, bool vectors, float (&value)[4],
+                             bool accumulate) {
+  if (Vectors || vectors)
+    put<true>(to.at, value, accumulate);
   else
-    put<false>(at, value, accumulate);
+    put<false>(to.at, value, accumulate);
+}
+
+/// log(1 + e^v) to 4 eps, for any v: v where it is positive, and 2 atanh(e / (2 + e)) of e = e^-|v|.
+__device__ inline float softplus(float v) {
+  const float e = exp2_fast(-fabs(v) * log2_e), t = e * reciprocal_fast(2 + e), s = t * t;
+  float sum = 2.0f / 13;
+  sum = fma(sum, s, 2.0f / 11);
+  sum = fma(sum, s, 2.0f / 9);
+  sum = fma(sum, s, 2.0f / 7);
+  sum = fma(sum, s, 2.0f / 5);
+  sum = fma(sum, s, 2.0f / 3);
+  sum = fma(sum, s, 2.0f);
+  return fma(sum, t, v > 0 ? v : 0.0f);
+}
+/// Delta of a raw step, bias included, and what it is differentiated by.
+__device__ inline float scan_step(const StepRule& rule, float v) {
+  const float u = rule.softplus ? softplus(v) : v;
+  // In this order NaN stays NaN.
+  return u < rule.low ? rule.low : u > rule.high ? rule.high : u;
+}
+__device__ inline float scan_slope(const StepRule& rule, bool clamps, float v) {
+  if (clamps) {
+    const float u = rule.softplus ? softplus(v) : v;
+    if (u < rule.low || u > rule.high) return 0;
+  }
+  return rule.softplus ? sigmoid(v) : 1.0f;
 }
 
 /// b and c of a tile of tokens on their way to shared memory, zero beyond states and tokens; what is constant
@@ -99,7 +128,8 @@ struct SelectedTile {
   static constexpr int rounds = (2 * half + Layout::threads - 1) / Layout::threads;
   S value[rounds][4];
 
-  template <class T>
+  /// Vectors: all of them are whole, and of the data.
+  template <bool Vectors, class T>
   __device__ void load(const ScanOperands<T, S>& o, const ScanPlace& place, index_t token,
                        int count) {
 #pragma unroll
@@ -110,13 +140,14 @@ struct SelectedTile {
       const auto& from = of_c ? o.c_varying : o.b_varying;
 #pragma unroll
       for (int v = 0; v < 4; ++v) value[r][v] = S(0.0f);
-      if (i >= 2 * half || t >= count || n >= o.states || from.data == nullptr) continue;
+      if (i >= 2 * half || t >= count || n >= o.states) continue;
+      if (!Vectors && from.data == nullptr) continue;
       const auto* at =
           &from(place.sequence.entry, token + t, of_c ? place.group_c : place.group_b, n);
       if constexpr (!is_complex<S>) {
         const PieceAt<const T> piece_at{at, from.stride[3], o.states - n};
         Piece<T, 4> piece;
-        if (o.selected_vectors)
+        if (Vectors || o.selected_vectors)
           gpu::nn::load<true>(piece_at, piece);
         else
           gpu::nn::load<false>(piece_at, piece);

@@ -43,7 +43,7 @@ struct ReverseMemory {
 };
 
 /// Blocks: sequences x parts x slots. Chunk: tokens between saved states.
-template <class Layout, bool Plain, int Chunk, class T, class S>
+template <class Layout, bool Plain, bool Vectors, int Chunk, class T, class S>
 __global__ void __launch_bounds__(Layout::threads, 2)
     scan_reverse(const __grid_constant__ ScanReverse<T, S> p) {
   constexpr int lanes = Layout::lanes, own = Layout::own, tile = Layout::tile,
@@ -88,32 +88,45 @@ __global__ void __launch_bounds__(Layout::threads, 2)
       if (o.bias.data != nullptr) bias[i] = o.bias(at);
       if (o.d.data != nullptr) skip[i] = o.d(at);
     }
-    const auto load_saved = [&](index_t t, S(&to)[own]) {
-      const index_t at = place.sequence.slot + t / Chunk;
+    const index_t last = place.sequence.length - 1;
+    const index_t saved_step = o.channels * width;
+    const S* saved_at = p.saved +
+                        (place.sequence.slot + (last < 0 ? 0 : last / Chunk)) * saved_step +
+                        (place.first + channel) * width + state;
+    const auto load_saved = [&](S(&to)[own]) {
       if (exists) {
-        load_states(p.saved + (at * o.channels + place.first + channel) * width + state, to);
+        load_states(saved_at, to);
       } else {
 #pragma unroll
         for (int i = 0; i < own; ++i) to[i] = S(0.0f);
       }
+      saved_at -= saved_step;
     };
 
-    const index_t last = place.sequence.length - 1;
-    for (index_t first = last < 0 ? -1 : last / tile * tile; first >= 0; first -= tile) {
+    const index_t last_tile = last < 0 ? -1 : last / tile * tile,
+                  piece_last = place.sequence.begin + last_tile + piece_token;
+    ChannelWalk<const T> u_at(o.u, place, piece_last, piece_channel, -tile),
+        z_at(o.z, place, piece_last, piece_channel, -tile),
+        delta_at(o.delta, place, piece_last, piece_channel, -tile),
+        y_bar_at(p.y_bar, place, piece_last, piece_channel, -tile);
+    ChannelWalk<T> u_bar_at(p.u_bar, place, piece_last, piece_channel, -tile),
+        z_bar_at(p.z_bar, place, piece_last, piece_channel, -tile),
+        delta_bar_at(p.delta_bar, place, piece_last, piece_channel, -tile);
+    for (index_t first = last_tile; first >= 0; first -= tile) {
       const int count = static_cast<int>(min(index_t(tile), place.sequence.length - first));
       const index_t token = place.sequence.begin + first;
       Piece<T, 4> u{}, z{}, delta{}, y_bar{};
       const bool has_token = has_piece && piece_token < count;
       if (has_token) {
-        const index_t at = token + piece_token;
-        u = load_channels(o.u, place, at, piece_channel, o.vectors);
-        delta = load_channels(o.delta, place, at, piece_channel, o.vectors);
-        y_bar = load_channels(p.y_bar, place, at, piece_channel, o.vectors);
-        if (gated) z = load_channels(o.z, place, at, piece_channel, o.vectors);
+        load_channels<Vectors>(u_at, o.vectors, u);
+        load_channels<Vectors>(delta_at, o.vectors, delta);
+        load_channels<Vectors>(y_bar_at, o.vectors, y_bar);
+        if (gated) load_channels<Vectors>(z_at, o.vectors, z);
       }
+      u_at.advance(), delta_at.advance(), y_bar_at.advance(), z_at.advance();
       {
         SelectedTile<S, Layout> both;
-        both.load(o, place, token, count);
+        both.template load<Vectors>(o, place, token, count);
         both.store(&shared.selected[0][0][0]);
       }
       if (stages) {
@@ -124,7 +137,8 @@ __global__ void __launch_bounds__(Layout::threads, 2)
           const bool there = has_token && piece_channel + i < place.count;
           const float factor = gated ? silu(gate[i]) : 1.0f;
           shared.steps[piece_token][piece_channel + i] =
-              there ? float4{o.rule(raw[i] + bias[i]), x[i], pairs * (seen[i] * factor), 0.0f}
+              there ? float4{scan_step(o.rule, raw[i] + bias[i]), x[i], pairs * (seen[i] * factor),
+                             0.0f}
                     : float4{0.0f, 0.0f, 0.0f, 0.0f};
         }
       }
@@ -135,7 +149,7 @@ __global__ void __launch_bounds__(Layout::threads, 2)
         S before[own], h[Chunk][own];
         [[maybe_unused]] S alpha[Plain ? Chunk : 1][own];
         float sum[Chunk];
-        load_saved(first + t0, before);
+        load_saved(before);
 #pragma unroll
         for (int j = 0; j < Chunk; ++j) {
           const float4 step = shared.steps[t0 + j][channel];
@@ -240,21 +254,20 @@ __global__ void __launch_bounds__(Layout::threads, 2)
           z_out[i] = seen[i] * fma(skip[i], x[i], pairs * result.x) * silu_slope(gate[i]);
           u_out[i] = fma(skip[i], y, Plain ? step.x * result.z : result.z);
           const float by_step = Plain ? fma(x[i], result.z, result.y) : result.y;
-          delta_out[i] = by_step * o.rule.slope(raw[i] + bias[i]);
+          delta_out[i] = by_step * scan_slope(o.rule, o.clamps, raw[i] + bias[i]);
           if (piece_channel + i < place.count) {
             bias_sum[i] += delta_out[i];
             d_sum[i] = fma(y, x[i], d_sum[i]);
           }
         }
-        const auto write = [&](const Strided<T, 3>& to, float(&value)[4]) {
-          if (to.data == nullptr) return;
-          put_channels(to, place, token + piece_token, piece_channel, o.vectors, value,
-                       p.accumulate);
+        const auto write = [&](const ChannelWalk<T>& to, float(&value)[4]) {
+          put_channels<Vectors>(to, o.vectors, value, p.accumulate);
         };
-        write(p.u_bar, u_out);
-        if (gated) write(p.z_bar, z_out);
-        write(p.delta_bar, delta_out);
+        if (p.u_bar.data != nullptr) write(u_bar_at, u_out);
+        if (gated && p.z_bar.data != nullptr) write(z_bar_at, z_out);
+        if (p.delta_bar.data != nullptr) write(delta_bar_at, delta_out);
       }
+      u_bar_at.advance(), z_bar_at.advance(), delta_bar_at.advance();
       const auto add_parts = [&](int which, S* parts) {
         if (parts == nullptr) return;
         const index_t tokens = o.tokens.batch * o.tokens.length,
@@ -282,7 +295,8 @@ __global__ void __launch_bounds__(Layout::threads, 2)
       const index_t at =
           (place.sequence.number * o.channels + place.first + channel) * o.states + state + i;
       p.sums.a[at] = a_sum[i];
-      if constexpr (!Plain) p.sums.b[at] = b_sum[i], p.sums.c[at] = c_sum[i];
+      if (!Plain && p.sums.b != nullptr) p.sums.b[at] = b_sum[i];
+      if (!Plain && p.sums.c != nullptr) p.sums.c[at] = c_sum[i];
       if (p.initial_bar.data == nullptr) continue;
       S& to = p.initial_bar(place.sequence.number, place.first + channel, state + i);
       to = p.accumulate ? to + g[i] : g[i];

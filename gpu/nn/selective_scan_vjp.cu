@@ -44,9 +44,8 @@ struct ReversePlan {
     arrays.table = call.take_table(w);
     arrays.saved = w.take<S>(chunks * s.channels * Layout::width);
     arrays.a = w.take<S>(own);
-    if (!call.plain() || Layout::width != 16 || is_complex_v<S>) {
-      arrays.b = w.take<S>(own), arrays.c = w.take<S>(own);
-    }
+    if (!call.m.b.varying.data()) arrays.b = w.take<S>(own);
+    if (!call.m.c.varying.data()) arrays.c = w.take<S>(own);
     arrays.parameters = w.take<float>(2 * s.sequences * s.channels);
     if (call.m.b.varying.data()) arrays.b_parts = w.take<S>(selected);
     if (call.m.c.varying.data()) arrays.c_parts = w.take<S>(selected);
@@ -108,17 +107,27 @@ struct ReverseCall {
   using D = gpu::device_scalar_t<S>;
   using Forward = gpu::nn::ScanLayout<forward_threads, Layout::lanes, Layout::own>;
 
-  template <bool Plain>
   void walk() const {
     constexpr int chunk = ReversePlan<T, S, Layout>::chunk;
     const auto operands =
         call.operands(stream, chunk, arrays.table,
                       gpu::nn::whole_quads(y_bar) && gpu::nn::whole_quads(bar.u) &&
                           gpu::nn::whole_quads(bar.z) && gpu::nn::whole_quads(bar.delta));
+    if constexpr (Layout::width == 16 && !is_complex_v<S>) {
+      if (call.plain()) {
+        operands.all_vectors ? walk<true, true>(operands) : walk<true, false>(operands);
+        return;
+      }
+    }
+    walk<false, false>(operands);
+  }
+  template <bool Plain, bool Vectors>
+  void walk(const gpu::nn::ScanOperands<T, D>& operands) const {
+    constexpr int chunk = ReversePlan<T, S, Layout>::chunk;
     const gpu::nn::ScanForward<T, D> forward{
         operands, call.parts, call.tiles(Forward::channels),
         {},       {},         gpu::device_pointer(arrays.saved)};
-    gpu::launch(call.operation, gpu::nn::scan_forward<Forward, Plain, chunk, T, D>,
+    gpu::launch(call.operation, gpu::nn::scan_forward<Forward, Plain, Vectors, chunk, T, D>,
                 call.blocks(forward.tiles), forward_threads, stream, forward);
     gpu::nn::ScanReverse<T, D> p;
     p.operands = operands, p.parts = call.parts, p.tiles = plan.tiles, p.slots = plan.slots;
@@ -130,7 +139,7 @@ struct ReverseCall {
     p.sums = sums();
     if (bar.b_varying.data()) p.b_parts = gpu::device_pointer(arrays.b_parts);
     if (bar.c_varying.data()) p.c_parts = gpu::device_pointer(arrays.c_parts);
-    gpu::launch(call.operation, gpu::nn::scan_reverse<Layout, Plain, chunk, T, D>,
+    gpu::launch(call.operation, gpu::nn::scan_reverse<Layout, Plain, Vectors, chunk, T, D>,
                 gpu::Grid{call.blocks(plan.slots), reverse_threads,
                           sizeof(gpu::nn::ReverseMemory<D, Layout>)},
                 stream, p);
@@ -206,13 +215,7 @@ void apply_vjp(const exec::cuda& e, const SelectiveScanView<T, S, Cuda>& m,
     if (call.shape.channels == 0) return;
     const ReverseCall<T, S, L> reverse{
         call, plan, arrays, y_bar, final_state_bar, bar, gpu::stream_of(e)};
-    if (!call.empty()) {
-      bool done = false;
-      if constexpr (L::width == 16 && !is_complex_v<S>) {
-        if (call.plain()) reverse.template walk<true>(), done = true;
-      }
-      if (!done) reverse.template walk<false>();
-    }
+    if (!call.empty()) reverse.walk();
     reverse.sum_up();
   });
 }
