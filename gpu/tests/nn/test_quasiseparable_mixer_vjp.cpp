@@ -23,6 +23,7 @@ void check_bars(const MixerShape& s) {
   const MixerCase<T> k(s);
   const auto expected = test::all_numbers(k.expected_bars());
   for (const bool accumulate : {false, true}) {
+    if (test::quick() && accumulate && !s.shift) continue;
     const auto got = test::all_numbers(k.bars(accumulate ? 0.5f : NAN, accumulate));
     for (std::size_t i = 0; i < got.size(); ++i) {
       // One for all channels of a head: the others are not there.
@@ -86,8 +87,10 @@ TEMPLATE_TEST_CASE("cotangents of the mixer on a device", "[nn_quasiseparable_mi
   for (const MixerShape& shape : shapes) {
     for (const bool shift : {true, false}) {
       for (const bool diagonal : {true, false}) {
+        // Emulated, chunks take long.
+        if (test::quick() && shape.length > 1 && shift != diagonal) continue;
         MixerShape s = shape;
-        s.shift = shift, s.diagonal = diagonal, s.state = shift == diagonal;
+        s.shift = shift, s.diagonal = diagonal, s.state = shift;
         check_bars<TestType>(s);
         if (test::once()) return;
       }
