@@ -1,6 +1,7 @@
 // Reverse mode of the quasiseparable mixer on a device against the CPU in double, on the same numbers.
 #include "mixer_case.hpp"
 #include "structmat/core/error.hpp"
+#include "support/fixed_shape.hpp"
 #include "support/gpu.hpp"
 
 using namespace structmat;
@@ -197,4 +198,15 @@ TEST_CASE("reverse mode of the mixer refuses", "[nn_quasiseparable_mixer_vjp]") 
     CHECK(std::count(n.numbers.begin(), n.numbers.end(), 1.0) ==
           static_cast<std::ptrdiff_t>(n.numbers.size()));
   }
+}
+
+TEMPLATE_TEST_CASE("reverse mode of the mixer has a fixed shape", "[nn_fixed_shape]", float, bf16) {
+  const MixerCase<TestType> k({1, 100, 2, 1, 16, 16});
+  const auto m = k.device.matrix(k.shape);
+  const View<const TestType, 4, Cuda> x = k.device.x, y_bar = k.device.y_bar;
+  auto bars = k.filled(0);
+  test::check_fixed_shape(
+      "nn/quasiseparable_mixer.hpp apply_vjp QuasiseparableMixer", apply_vjp_workspace_bytes(m, x),
+      [&](const exec::cuda& e) { apply_vjp(e, m, x, y_bar, bars.view(k.shape, true)); }, bars.x,
+      bars.b[0], bars.c[1], bars.dt[0], bars.initial[1], bars.delta, bars.a, bars.bias, bars.d);
 }
