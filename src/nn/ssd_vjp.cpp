@@ -1,5 +1,6 @@
 #include "core/threads.hpp"
 #include "nn/ssd_collect.hpp"
+#include "nn/ssd_cotangents.hpp"
 #include "nn/ssd_head_reverse.hpp"
 #include "nn/ssd_operands.hpp"
 #include "nn/ssd_task.hpp"
@@ -93,26 +94,6 @@ class Collector {
   GroupSum<T, R> b_, c_;
 };
 
-/// Checks `bar` and broadcasts its batches; true where entries of the batch add to the same numbers.
-template <Storage T>
-bool check_cotangents(const SsdView<T>& m, const SsdInput<T>& in, const SsdShape& s,
-                      SsdCotangent<T>& bar) {
-  CotangentCheck check(operation, [&](const auto& result, const char* name) {
-    require_apart(operation, m, in, result, name);
-  });
-  check("the cotangent of x", bar.x, in.x.extents(), s.batch);
-  check("the cotangent of z", bar.z, in.x.extents(), s.batch);
-  check("the cotangent of dt", bar.dt, m.dt.extents(), s.batch);
-  check("the cotangent of B", bar.b, m.b.extents(), s.batch);
-  check("the cotangent of C", bar.c, m.c.extents(), s.batch);
-  check("the cotangent of initial_state", bar.initial_state,
-        std::array<index_t, 4>{s.sequences, s.heads, s.channels, s.states}, s.sequences);
-  check("the cotangent of a", bar.a, std::array<index_t, 1>{s.heads}, s.heads);
-  check("the cotangent of dt_bias", bar.dt_bias, std::array<index_t, 1>{s.heads}, s.heads);
-  check("the cotangent of D", bar.d, std::array<index_t, 2>{s.heads, s.channels}, s.heads);
-  return check.shared();
-}
-
 }  // namespace
 
 template <Storage T>
@@ -131,7 +112,7 @@ void apply_vjp(const exec::cpu& e, const SsdView<T>& matrix, const SsdInput<T>& 
         operation, "final_state_bar", final_state_bar,
         std::array<index_t, 4>{shape.sequences, shape.heads, shape.channels, shape.states});
   }
-  const bool shared = check_cotangents(m, in, shape, bar);
+  const bool shared = check_cotangents(operation, m, in, shape, bar);
   const index_t tasks = shape.sequences * shape.heads;
   const KeptStates<R, 4> last_bar(final_state_bar, bar.initial_state, !bar.accumulate);
   if (!bar.accumulate) {

@@ -119,4 +119,28 @@ void apply(const exec::cuda& e, const SsdView<T, space::cuda>& m,
 template <Storage T>
 index_t apply_workspace_bytes(const SsdView<T, space::cuda>& m, const SsdInput<T, space::cuda>& in);
 
+/// Reverse mode on the device, for T = float and bf16. Neither allocates nor synchronises; workspace by
+/// apply_vjp_workspace_bytes.
+///
+/// Two launches, and one for the cotangents of parameters: states in front of chunks of 64 tokens and
+/// cotangents of those behind them, then all chunks at once. A gate takes two more, packed and long sequences what
+/// they take in apply. Strides as in apply. Sums over tokens and heads are in a fixed order; what a sequence's
+/// cotangents are does not depend on the others.
+/// Cost: x and y_bar are read twice, the cotangent of x is written once, and states of every 64th token and their
+/// cotangents are written and read in T. Workspace: 2 P N / 64 numbers of T a token and head, P / 64 of float, and
+/// P of T with a gate.
+/// Accuracy: normwise over the tokens of a chunk, as apply; no sum of the cotangents of dt and a cancels. bf16: also the
+/// cotangent of C_i . B_j, summed over heads, is rounded to bf16. With more than 128 states (float: 64) the
+/// cotangents of x and dt are rounded once every 128 (64).
+/// Throws as apply, and Unsupported for cotangents with a stride 0 (but D's along P, which is the sum), those
+/// of operands that are broadcast over the batch, and those that overlap y_bar.
+template <Storage T>
+void apply_vjp(const exec::cuda& e, const SsdView<T, space::cuda>& m,
+               const SsdInput<T, space::cuda>& in, View<const T, 4, space::cuda> y_bar,
+               View<const compute_t<T>, 4, space::cuda> final_state_bar,
+               const SsdCotangent<T, space::cuda>& bar);
+template <Storage T>
+index_t apply_vjp_workspace_bytes(const SsdView<T, space::cuda>& m,
+                                  const SsdInput<T, space::cuda>& in);
+
 }  // namespace structmat::nn
