@@ -37,14 +37,14 @@ constexpr int gradient_threads = 256;
 constexpr int channel_tile = 64;
 
 /// Numbers of the tokens of one chunk and head, made before its products.
-struct TokenSteps {
+struct alignas(16) TokenSteps {
   float delta[gradient_chunk], log[gradient_chunk], log_low[gradient_chunk];
   float front[gradient_chunk];   ///< 2^(l_i)
   float behind[gradient_chunk];  ///< 2^(l_Q - l_j)
   float total;                   ///< 2^(l_Q)
 };
 /// And made by them.
-struct TokenSums {
+struct alignas(16) TokenSums {
   float pairs[gradient_chunk];         ///< sum_i U_ij
   float of_state_bar[gradient_chunk];  ///< x_j^T D B_j
   float of_state[2][gradient_chunk];   ///< 2^(l_i) ybar_i^T S C_i in two parts

@@ -432,3 +432,25 @@ TEST_CASE("strides of cotangents of SSD, those not wanted, and refusals", "[nn_s
     CHECK(to_host(a_bar)(1) == 0);
   }
 }
+
+TEST_CASE("reverse mode of SSD has a fixed shape", "[nn_fixed_shape]") {
+  for (const bool packed : {false, true}) {
+    Shape s{1, 70, 2, 1, 8, 16, {}, true, false, true};
+    if (packed) s.starts = {0, 40, 70};
+    const Case<bf16> k(s);
+    const auto device = on_device<bf16>(k.of);
+    auto bar = on_device<bf16>(k.bar);
+    const auto y = to_device(rounded<bf16>(k.y_bar));
+    const auto last = to_device(rounded<float>(k.last_bar));
+    const auto starts = to_device(k.starts);
+    const auto m = matrix(device, s, Starts<Cuda>(starts));
+    const auto in = input(device, s);
+    test::check_fixed_shape(
+        "nn/ssd.hpp apply_vjp Ssd", apply_vjp_workspace_bytes(m, in),
+        [&](const exec::cuda& e) {
+          apply_vjp(e, m, in, View<const bf16, 4, Cuda>(y), View<const float, 4, Cuda>(last),
+                    cotangent(bar, s));
+        },
+        bar.x, bar.z, bar.b, bar.c, bar.dt, bar.a, bar.bias, bar.d, bar.state);
+  }
+}
