@@ -142,6 +142,10 @@ TEMPLATE_TEST_CASE("states in front of chunks", "[nn_state_walk]", float, bf16) 
       if (c.shifted && !c.cotangent) continue;
       CHECK(worst_error<TestType>(c, 0.2) < limit);
       CHECK(worst_error<TestType>(c, 50) < limit);
+      // No steps at all, and such that nothing lasts.
+      if (c.length != 65) continue;
+      CHECK(worst_error<TestType>(c, 0) < limit);
+      CHECK(worst_error<TestType>(c, 1e9) < limit);
     }
   }
 }
