@@ -222,13 +222,12 @@ class ChunkOfHeads {
   __device__ void sum_all_decays() {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     const int count = chunk_.count;
+    load_steps();
+    __syncthreads();
     for (int i = warp; i < directions * heads_; i += threads / 32) {
       const int of = i / heads_, h = i % heads_;
       HeadDecays<T>& to = decays(of, h);
-      const auto& dt = p_.directions[of].dt;
-      const index_t first = of == 0 ? chunk_.first : chunk_.first + count - 1;
-      const HeadSteps<T> steps{&dt(chunk_.sequence.entry, first, head_ + h),
-                               of == 0 ? dt.stride[1] : -dt.stride[1], p_.a(head_ + h),
+      const HeadSteps<T> steps{raw_steps(of, h), 1, p_.a(head_ + h),
                                p_.dt_bias.data != nullptr ? p_.dt_bias(head_ + h) : 0.0f, p_.rule};
       sum_decays(steps, count, to.delta(), to.log(), to.low());
       __syncwarp();
@@ -240,6 +239,22 @@ class ChunkOfHeads {
         to.weight()[j] = j < count ? to.delta()[j] * decay(row_log(to, end), to, j) : 0.0f;
       }
     }
+  }
+  /// All raw steps at once, in the order of the recurrence, to where weights will be.
+  __device__ void load_steps() {
+    const index_t entry = chunk_.sequence.entry;
+#pragma unroll
+    for (int i = 0; i < directions * most_heads * chunk_size / threads; ++i) {
+      const int number = i * threads + static_cast<int>(threadIdx.x);
+      const int h = number % most_heads, t = number / most_heads % chunk_size;
+      const int of = number / (most_heads * chunk_size);
+      if (h >= heads_ || t >= chunk_.count) continue;
+      raw_steps(of, h)[of == 0 ? t : chunk_.count - 1 - t] =
+          p_.directions[of].dt(entry, chunk_.first + t, head_ + h);
+    }
+  }
+  __device__ T* raw_steps(int of, int h) const {
+    return reinterpret_cast<T*>(decays(of, h).weight());
   }
   /// From the order of the backward recurrence to that of the tokens.
   __device__ static void turn_around(HeadDecays<T>& to, int count, int lane) {
