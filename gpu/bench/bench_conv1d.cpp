@@ -113,9 +113,6 @@ void measure(const Context& context, std::vector<Row>& rows, const Shape& s, dou
 int main(int argc, char** argv) {
   return run(argc, argv, "short convolution", [](Context& context, std::vector<Row>& rows) {
     measure<bf16>(context, rows, {8, 4096, 2304, 4}, 0.12, 0.5);
-#ifdef CONV_BRIEF
-    return;
-#endif
     measure<bf16>(context, rows, {8, 4096, 2304, 7, 3}, 0, 0);
     measure<bf16>(context, rows, {1, 131072, 2304, 4}, 0, 0);
     measure<float>(context, rows, {8, 4096, 2304, 4}, 0, 0);

@@ -15,11 +15,11 @@ namespace {
 using Cuda = space::cuda;
 
 /// Tokens of a thread. In reverse mode it takes W - 1 steps more than tokens.
-constexpr int forward_tokens = CONV_FTOK, backward_tokens = CONV_BTOK;
+constexpr int forward_tokens = 32, backward_tokens = 61;
 /// Channels of a thread.
 template <Storage T>
-constexpr int forward_channels = sizeof(T) == 4 ? 4 : CONV_FN;
-constexpr int backward_channels = CONV_BN;
+constexpr int forward_channels = 16 / static_cast<int>(sizeof(T));
+constexpr int backward_channels = 4;
 /// Of one that takes number by number.
 constexpr int strided_channels = 2;
 

@@ -9,21 +9,10 @@
 #include "nn/pieces.cuh"
 #include "nn/tokens.cuh"
 
-#ifndef CONV_THREADS
-#define CONV_THREADS 128
-#define CONV_FMIN 3
-#define CONV_BMIN 3
-#define CONV_FN 8
-#define CONV_BN 4
-#define CONV_U 8
-#define CONV_FTOK 32
-#define CONV_BTOK 61
-#endif
-
 namespace structmat::gpu::nn {
 
 /// Of a block.
-constexpr int conv_threads = CONV_THREADS;
+constexpr int conv_threads = 128;
 
 /// The operands of one call, as kernels take them.
 template <class T>
@@ -217,9 +206,9 @@ __device__ void write_final_state(const ConvOperands<T>& o, const Sequence& q, i
 
 /// Eight inputs are on their way.
 template <class T, int N, int W, bool Vector>
-__global__ void __launch_bounds__(conv_threads, W == 4 && Vector ? CONV_FMIN : 1)
+__global__ void __launch_bounds__(conv_threads, W == 4 && Vector ? 3 : 1)
     conv_forward(const __grid_constant__ ConvForward<T> p) {
-  constexpr int U = CONV_U < W ? W : CONV_U;
+  constexpr int U = 8;
   static_assert(U % W == 0);
   __shared__ float shared[N * W * 32];
   const ConvOperands<T>& o = p.operands;
@@ -275,7 +264,7 @@ __global__ void __launch_bounds__(conv_threads)
 /// Cotangents of x, and of the parameters what a block's tokens give to them. Step i of a thread takes the cotangent of
 /// the sum `ahead` tokens before its token i, and has those for the input W - 1 tokens before.
 template <class T, int N, int W, bool Vector>
-__global__ void __launch_bounds__(conv_threads, W == 4 && Vector ? CONV_BMIN : 1)
+__global__ void __launch_bounds__(conv_threads, W == 4 && Vector ? 3 : 1)
     conv_backward(const __grid_constant__ ConvBackward<T> p) {
   __shared__ float shared[(W + 1) * N * conv_threads];
   const ConvOperands<T>& o = p.operands;

@@ -14,7 +14,7 @@ namespace {
 using Cuda = space::cuda;
 
 /// Blocks that work at the same time on a large device. Sums for w depend on it.
-constexpr index_t forward_blocks = NORM_FB, backward_blocks = NORM_BB;
+constexpr index_t forward_blocks = 528, backward_blocks = 264;
 
 template <Storage T>
 struct Norm : GatedNormOperands<T, Cuda> {

@@ -6,18 +6,10 @@
 #include "nn/decays.cuh"
 #include "nn/pieces.cuh"
 
-#ifndef NORM_THREADS
-#define NORM_THREADS 256
-#define NORM_FMIN 4
-#define NORM_BMIN 2
-#define NORM_FB 528
-#define NORM_BB 264
-#endif
-
 namespace structmat::gpu::nn {
 
 /// Of a block, at most; and the most pieces of a thread.
-constexpr int norm_threads = NORM_THREADS, norm_pieces = 4;
+constexpr int norm_threads = 256, norm_pieces = 4;
 
 /// The operands of one call, as kernels take them.
 template <class T>
@@ -179,7 +171,7 @@ struct NormChannels {
 
 /// Rows in vectors, which stay in registers.
 template <class T, NormGate gate_is, int V>
-__global__ void __launch_bounds__(norm_threads, V <= 256 / norm_threads ? NORM_FMIN : 1)
+__global__ void __launch_bounds__(norm_threads, V == 1 ? 4 : 1)
     norm_forward(const __grid_constant__ NormForward<T> p) {
   constexpr int N = NormChannels<T, V>::N;
   const NormOperands<T>& o = p.operands;
@@ -221,7 +213,7 @@ __global__ void __launch_bounds__(norm_threads, V <= 256 / norm_threads ? NORM_F
 }
 
 template <class T, NormGate gate_is, int V>
-__global__ void __launch_bounds__(norm_threads, V <= 256 / norm_threads ? NORM_BMIN : 1)
+__global__ void __launch_bounds__(norm_threads, V == 1 ? 2 : 1)
     norm_backward(const __grid_constant__ NormBackward<T> p) {
   constexpr int N = NormChannels<T, V>::N;
   const NormOperands<T>& o = p.operands;
