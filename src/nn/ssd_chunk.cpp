@@ -7,8 +7,15 @@
 namespace structmat::nn {
 namespace {
 
-/// Vectors of a block of columns: tile_rows times as many sums, and what they are made of, fit the registers.
-constexpr index_t most_vectors = 4;
+/// Vectors of a block of columns: tile_rows times as many sums, and what they are made of, fit the registers of
+/// AVX-512; where registers are fewer and narrower, those of one vector do.
+STRUCTMAT_INLINE index_t most_vectors() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512f") ? 4 : 1;
+#else
+  return 1;
+#endif
+}
 
 template <class R>
 using Vec = simd::Vector<R, lanes<R>>;
@@ -71,9 +78,10 @@ STRUCTMAT_INLINE void store_rows(const Sums<R, V>& sums, R* to, index_t width) {
 /// f(column, constant number of vectors) for blocks of columns [0, width).
 template <class R, class F>
 STRUCTMAT_INLINE void for_each_block(index_t width, const F& f) {
-  for (index_t p = 0; p < width; p += most_vectors * lanes<R>) {
-    const index_t vectors = (width - p + lanes<R> - 1) / lanes<R>;
-    if (vectors >= 4) f(p, std::integral_constant<int, 4>{});
+  const index_t most = most_vectors();
+  for (index_t p = 0; p < width; p += most * lanes<R>) {
+    const index_t vectors = std::min(most, (width - p + lanes<R> - 1) / lanes<R>);
+    if (vectors == 4) f(p, std::integral_constant<int, 4>{});
     if (vectors == 3) f(p, std::integral_constant<int, 3>{});
     if (vectors == 2) f(p, std::integral_constant<int, 2>{});
     if (vectors == 1) f(p, std::integral_constant<int, 1>{});
