@@ -317,22 +317,22 @@ def operator(name, function, operands, shape, checked, definition, gradients=Tru
 rows = [
     ("ssd", r"SSD bf16 b8 L4096 H32 P64 N128", "SSD b8 L4096 H32 P64 N128",
      operator(ssd, mamba_ssd, semiseparable_operands, first, (1, 1024, *first[2:]), ssd_definition), (0.36, 1.8)),
-    ("long", r"SSD bf16 b1 L131072 H32 P64 N128", "SSD b1 L131072 H32 P64 N128",
-     operator(ssd, mamba_ssd, semiseparable_operands, long, (1, 1024, *long[2:]), ssd_definition), (1.6, 7.0)),
     ("hydra", r"quasiseparable bf16 b8 L4096 H32 P64 N128", "quasiseparable b8 L4096 H32 P64 N128",
      operator(hydra, hydra_core, hydra_operands, first, (1, 1024, *first[2:]), hydra_definition), (0.9, 3.6)),
     ("conv", r"bf16 b8 L4096 C2304 w4", "conv1d silu w4 b8 L4096 C2304",
      operator("fla-core 0.6.0 Triton", fla_conv, conv_operands, (8, 4096, 2304, 4), (1, 1024, 2304, 4),
               conv_definition), (0.12, 0.5)),
-    ("torch", r"bf16 b8 L4096 C2304 w4", "conv1d silu w4 b8 L4096 C2304",
-     operator("torch depthwise", conv_definition, conv_operands, (8, 4096, 2304, 4), (1, 1024, 2304, 4),
-              conv_definition), (0.12, 0.5)),
     ("norm", r"bf16 32768 x 2048 gate after", "gated RMSNorm 32768 x 2048",
      operator("mamba-ssm 2.3.2.post1 Triton", mamba_norm, norm_operands, (32768, 2048), (1024, 2048),
               norm_definition), (0.14, 0.45)),
+    ("long", r"SSD bf16 b1 L131072 H32 P64 N128", "SSD b1 L131072 H32 P64 N128",
+     operator(ssd, mamba_ssd, semiseparable_operands, long, (1, 1024, *long[2:]), ssd_definition), (1.6, 7.0)),
     ("norm", r"bf16 32768 x 2048 gate after", "gated RMSNorm 32768 x 2048",
      operator("fla-core 0.6.0 Triton", fla_norm, norm_operands, (32768, 2048), (1024, 2048), norm_definition),
      (0.14, 0.45)),
+    ("torch", r"bf16 b8 L4096 C2304 w4", "conv1d silu w4 b8 L4096 C2304",
+     operator("torch depthwise", conv_definition, conv_operands, (8, 4096, 2304, 4), (1, 1024, 2304, 4),
+              conv_definition), (0.12, 0.5)),
     ("gla", r"SSD bf16 b8 L4096 H32 P64 N128", "SSD b8 L4096 H32 P64 N128",
      operator("fla-core 0.6.0 simple_gla", simple_gla, gla_operands, first, (1, 1024, *first[2:]), gla_definition),
      (0.36, 1.8)),
@@ -341,14 +341,14 @@ rows = [
               (1, 1024, 2048, 16), scan_definition, gradients=False), (0.8, 3.0)),
 ]
 # Parts in which the configurations of a group are compiled side by side.
-parts = {"ssd": 6, "long": 4, "gla": 3, "conv": 1, "norm": 1, "scan": 1}
+parts = {"ssd": 6, "hydra": 3, "long": 3, "conv": 2, "norm": 1, "gla": 3, "scan": 1}
 
 
 def compile_part():
     group = options.compile[0]
     for key, _, _, peer, _ in rows:
         if key == group:
-            if group == "long":  # the same kernels: only the batch is compiled in
+            if group == "long":  # the same kernels: that the batch is 1 is compiled in, not the length
                 peer.operands = lambda: semiseparable_operands(1, 4096, *long[2:])
             peer.compile()
 
@@ -371,6 +371,10 @@ def compile_all():
         process.wait()
 
 
+kinds = {"forward": "forward", "reverse": "reverse", "backward": "reverse", "both": "both",
+         "forward and backward": "both"}
+
+
 def ours(pattern):
     """Our rows of a work: forward, reverse, both."""
     found = {}
@@ -379,10 +383,9 @@ def ours(pattern):
             continue
         for row in json.loads(Path(file).read_text()):
             if re.search(pattern, row["name"]):
-                kind = next((k for k, words in (("both", r"both|forward and|\+"), ("reverse", "reverse|backward"),
-                                                ("forward", "forward")) if re.search(words, row["name"])), None)
+                kind = re.search(r"(forward and backward|both|reverse|backward|forward)$", row["name"])
                 if kind:
-                    found.setdefault(kind, row)
+                    found.setdefault(kinds[kind[1]], row)
     if "both" not in found and {"forward", "reverse"} <= found.keys():
         sums = {key: found["forward"][key] + found["reverse"][key] for key in ("ours_ms", "floor_ms")
                 if found["forward"][key] and found["reverse"][key]}
