@@ -17,14 +17,11 @@ namespace structmat::gpu {
 namespace {
 
 using C = Complex<float>;
-// 64 registers a thread, so that a multiprocessor holds 32 warps: some compute while others wait at barriers, for
-// double functions or for shared memory.
-using Sums = SplitSums<C, 512>;
+using Sums = SplitSums<C>;
 
 constexpr int threads = Sums::threads, rows = Sums::rows, points = Sums::columns;
 constexpr int group = 64;  // poles that are prepared together
-constexpr int most_turns = 2;
-static_assert(8 * rows == threads && 2 * table_threads == threads && points == 128);
+static_assert(4 * rows == threads && points == 128);
 
 struct Poles {
   Exponential sequence[group];   // zeta^l
@@ -36,6 +33,7 @@ struct Tables {
   Sums::Left left;
   Sums::Right right;
   Seeds seeds;
+  Complex<double> root[rows];  // w_L1^k1
 };
 struct Transforms {
   // w_L^(k1 l2) for l2 < 8, and for multiples of 8, with the scales of these columns.
@@ -45,7 +43,6 @@ struct Transforms {
 };
 struct Memory {
   Poles poles;
-  Complex<double> root[most_turns][rows];  // w_L1^k1
   union {
     Tables tables;
     Transforms transforms;
@@ -88,22 +85,21 @@ __device__ double rate(Complex<double> u) {
   return 0.5 * log1p(4 * u.re / square(Complex<double>(1) - u));
 }
 
-/// Prepares the group of poles that begins with `first`; what is missing has weight 0. Rates, angles, powers and
-/// weights are for different warps: double functions are slow, and others wait for them.
+/// Prepares the group of poles that begins with `first`; what is missing has weight 0. A quarter of the threads
+/// each has rates, angles, powers and weights: double functions are slow, and others wait for them.
 __device__ void prepare(const RootSumsProblem<C>& m, index_t b, index_t column, index_t first,
                         Poles& poles) {
-  static_assert(threads >= 4 * group);
+  static_assert(threads == 4 * group);
   const int own = static_cast<int>(threadIdx.x) % group,
-            part = static_cast<int>(threadIdx.x) / group;
-  if (part >= 4) return;
+            quarter = static_cast<int>(threadIdx.x) / group;
   const bool exists = own < m.count - first;
   const Complex<double> u = exists ? m.half_step(b, first + own) : Complex<double>(-1);
   const double inverse = 1 / square(Complex<double>(1) - u);
-  if (part == 0) {
+  if (quarter == 0) {
     poles.sequence[own].set_rate(exists ? rate(u) : double(-INFINITY));
-  } else if (part == 1) {
+  } else if (quarter == 1) {
     poles.sequence[own].set_angle(exists ? atan2(2 * u.im, 1 - square(u)) : 0);
-  } else if (part == 2) {
+  } else if (quarter == 2) {
     poles.power[own] = power(inverse * Complex<double>(1 - square(u), 2 * u.im), points);
   } else {
     // dt / (1 - u)
@@ -126,22 +122,19 @@ __device__ float largest_rate(const RootSumsProblem<C>& m, index_t b, Poles& pol
   return block_max(largest, poles.rates);
 }
 
-/// Seeds of a chunk of a group: a thread has one of a pole.
+/// Seeds of a chunk of a group: a thread has a pole and a sixteenth of its seeds.
 __device__ void make_seeds(const Poles& poles, int chunk, const ColumnScales& scales,
                            Seeds& seeds) {
   const unsigned thread = thread_again();
   const int pole = static_cast<int>(thread % pole_chunk),
-            number = static_cast<int>(thread / pole_chunk);
-  static_assert((Seeds::highs + Seeds::lows) * pole_chunk <= threads);
-  if (number >= Seeds::highs + Seeds::lows) return;
-  const bool is_high = number < Seeds::highs;
-  const int lag = is_high ? number * seed_width : number - Seeds::highs;
-  const int shift = scales.of_seed(lag) - (is_high ? 0 : Sums::Right::exponent);
-  const C term = poles.sequence[chunk * pole_chunk + pole](lag, shift);
-  if (is_high)
-    seeds.put_high(number, pole, term);
-  else
-    seeds.put_low(lag, pole, term);
+            number = static_cast<int>(thread / pole_chunk), lag = number * seed_width;
+  const Exponential terms = poles.sequence[chunk * pole_chunk + pole];
+  const C high = terms(lag, scales.of_seed(lag));
+  if (number < Seeds::lows) {
+    const int shift = scales.of_seed(number) - Sums::Right::exponent;
+    seeds.put_low(number, pole, terms(number, shift));
+  }
+  seeds.put_high(number, pole, high);
 }
 
 /// 1 / a, not finite for zero and for what is close to the end of the range.
@@ -160,7 +153,7 @@ __device__ void fill_left(const Poles& poles, int chunk, const Complex<double> (
     const Complex<double> gap(fma(-z.re, w.re, fma(z.im, w.im, 1.)), -fma(z.re, w.im, z.im * w.re));
     return conjugate(poles.weight[pole] * inverse(narrowed<C>(gap)));
   };
-  fill<Sums>(left, thread_again(), [&](int step, int pair, int row, C(&top)[2], C(&bottom)[2]) {
+  fill<Sums>(left, [&](int step, int pair, int row, C(&top)[2], C(&bottom)[2]) {
 #pragma unroll
     for (int p = 0; p < 2; ++p) {
       const int pole = chunk * pole_chunk + step * pole_step + 2 * pair + p;
@@ -170,9 +163,9 @@ __device__ void fill_left(const Poles& poles, int chunk, const Complex<double> (
   });
 }
 
-/// Puts the sums, times w_L^(l2 k1) and the scales of columns, into shared memory. one: 1 / L of a turn, in 2^-64.
-__device__ void put(const Sums& sums, const ColumnScales& scales, index_t first_row,
-                    unsigned long long one, Transforms& t) {
+/// Puts the sums, times w_L^(l2 k1) and the scales of columns, into shared memory.
+__device__ void put(const Sums& sums, const ColumnScales& scales, index_t first_row, index_t length,
+                    Transforms& t) {
   const int own = static_cast<int>(threadIdx.x);
   const auto backward = [&](unsigned long long phase) {
     return conjugate(unit_at(Exponential::no_phase + phase));
@@ -180,8 +173,10 @@ __device__ void put(const Sums& sums, const ColumnScales& scales, index_t first_
   {
     constexpr int each = threads / rows;
     const int row = own % rows;
-    // Of k1 l2 < L; rows from L1 on are not used.
-    const unsigned long long step = one * static_cast<unsigned long long>(first_row + row);
+    // k1 l2 < L times a turn rounded to 2^-64.
+    const unsigned long long step =
+        (~0ull / static_cast<unsigned long long>(length) + 1) *
+        static_cast<unsigned long long>((first_row + row) % (length / points));
     const auto twiddle = [&](int l2) {
       const int exponent = min(max(scales.of_seed(l2), -126), 127);
       return power_of_two(exponent) * backward(step * static_cast<unsigned long long>(l2));
@@ -202,27 +197,24 @@ __device__ void put(const Sums& sums, const ColumnScales& scales, index_t first_
   __syncthreads();
   sums.for_each([&](int row, int at, const C(&sum)[4]) {
     const C high = t.high[row][at / seed_width];
-    C product[4];
 #pragma unroll
-    for (int v = 0; v < 4; ++v) product[v] = sum[v] * (high * t.low[row][at % seed_width + v]);
-#pragma unroll
-    for (int v = 0; v < 4; ++v) t.value[row][at + v] = product[v];
+    for (int v = 0; v < 4; ++v)
+      t.value[row][at + v] = sum[v] * (high * t.low[row][at % seed_width + v]);
   });
 }
 
 /// Transforms of rows to y: l2 = 16 a + b, k2 = c + 8 d, first over a, times w_128^(b c), then over b. A thread
-/// has two of the first kind at once, and one of the second.
+/// has two of either kind at once.
 __device__ void transform_rows(Transforms& t, index_t coarse, index_t existing, C* y,
                                index_t stride) {
   const int row = static_cast<int>(threadIdx.x) % rows, part = static_cast<int>(threadIdx.x) / rows;
   constexpr int parts = threads / rows;
   C* const value = t.value[row];
-  static_assert(2 * parts == 16);
-  {
+  for (int first = part; first < 16; first += 2 * parts) {
     C x[2][8];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const int b = part + i * parts;
+      const int b = first + i * parts;
 #pragma unroll
       for (int a = 0; a < 8; ++a) x[i][a] = value[16 * a + b];
       transform(x[i]);
@@ -232,25 +224,32 @@ __device__ void transform_rows(Transforms& t, index_t coarse, index_t existing, 
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
 #pragma unroll
-      for (int c = 0; c < 8; ++c) value[16 * c + part + i * parts] = x[i][reversed<8>(c)];
+      for (int c = 0; c < 8; ++c) value[16 * c + first + i * parts] = x[i][reversed<8>(c)];
     }
   }
   __syncthreads();
-  C x[16];
+  static_assert(2 * parts == 8);
+  C x[2][16];
 #pragma unroll
-  for (int b = 0; b < 16; ++b) x[b] = value[16 * part + b];
-  transform(x);
+  for (int i = 0; i < 2; ++i) {
+#pragma unroll
+    for (int b = 0; b < 16; ++b) x[i][b] = value[16 * (part + i * parts) + b];
+    transform(x[i]);
+  }
   if (row >= existing) return;
-  C* result = y + (row + coarse * part) * stride;
 #pragma unroll
-  for (int d = 0; d < 16; ++d) {
-    *result = x[reversed<16>(d)];
-    result += 8 * coarse * stride;
+  for (int i = 0; i < 2; ++i) {
+    C* result = y + (row + coarse * (part + i * parts)) * stride;
+#pragma unroll
+    for (int d = 0; d < 16; ++d) {
+      *result = x[i][reversed<16>(d)];
+      result += 8 * coarse * stride;
+    }
   }
 }
 
 __global__ void __launch_bounds__(threads, 2)
-    split(const __grid_constant__ RootSumsProblem<C> m, index_t turns, unsigned long long one) {
+    split(const __grid_constant__ RootSumsProblem<C> m, index_t turns) {
   Memory& memory = *dynamic_shared<Memory>();
   Poles& poles = memory.poles;
   const index_t coarse = m.length / points;  // L1
@@ -271,14 +270,12 @@ __global__ void __launch_bounds__(threads, 2)
     }
     // Later groups take the place of the first one.
     prepared = m.count > group ? -1 : entry;
-    Complex<double>(&root)[rows] = memory.root[turn % turns];
-    // Most often a turn has the same tile again.
-    if (threadIdx.x < rows && (turn < turns || tiles != turns)) {
+    if (threadIdx.x < rows) {
       double s, c;
       sincospi(-2 * static_cast<double>((first_row + threadIdx.x) % coarse) /
                    static_cast<double>(coarse),
                &s, &c);
-      root[threadIdx.x] = {c, s};
+      t.root[threadIdx.x] = {c, s};
     }
     for (index_t start = 0; start < m.count; start += group) {
       const int count = static_cast<int>(min(m.count - start, index_t{group}));
@@ -288,15 +285,12 @@ __global__ void __launch_bounds__(threads, 2)
           sums, t.left, t.right, (count + pole_chunk - 1) / pole_chunk,
           [&](int chunk) { make_seeds(poles, chunk, scales, t.seeds); },
           [&](int chunk) {
-            const unsigned thread = thread_again();
-            if (thread < table_threads)
-              fill_left(poles, chunk, root, t.left);
-            else
-              fill(t.right, t.seeds, thread - table_threads);
+            fill_left(poles, chunk, t.root, t.left);
+            fill(t.right, t.seeds);
           });
     }
     __syncthreads();
-    put(sums, scales, first_row, one, memory.transforms);
+    put(sums, scales, first_row, m.length, memory.transforms);
     __syncthreads();
     transform_rows(memory.transforms, coarse, coarse - first_row, &m.y(b, first_row, column),
                    m.y.stride[1]);
@@ -310,10 +304,10 @@ void root_sums_split(const char* operation, int processors, cudaStream_t stream,
                      const RootSumsProblem<C>& m) {
   const index_t work = m.batch * m.columns * ((m.length / points + rows - 1) / rows);
   // Neighbouring tiles share what is prepared of their poles, where there are enough of them.
-  const index_t turns = work >= 8 * processors ? most_turns : 1;
+  const index_t turns = work >= 8 * processors ? 2 : 1;
   launch(operation, split,
          Grid{persistent_blocks(work, turns, processors), threads, sizeof(Memory)}, stream, m,
-         turns, ~0ull / static_cast<unsigned long long>(m.length) + 1);
+         turns);
 }
 
 }  // namespace structmat::gpu

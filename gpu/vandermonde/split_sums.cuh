@@ -34,15 +34,13 @@ struct alignas(16) PolePair {
 };
 
 /// A block's tile of sums conj(a_p(row)) b_p(column) over poles p, or of their real parts (Out real).
-/// Warps, 2 x 4 or 2 x 8, have `row_fragments` x `column_fragments` fragments of 16 x 8 sums each: more warps
-/// read operands more often, and wait less.
-template <class Out, int Threads = 256>
+/// Eight warps, 2 x 4, each with `row_fragments` x 4 fragments of 16 x 8 sums.
+template <class Out>
 class SplitSums {
  public:
   static constexpr int parts = is_complex<Out> ? 2 : 1;
-  static constexpr int threads = Threads, warp_rows = 2;
-  static constexpr int row_fragments = 4 / parts, column_fragments = 4 * 256 / threads;
-  static_assert(column_fragments % 2 == 0);
+  static constexpr int row_fragments = 4 / parts, column_fragments = 4;
+  static constexpr int threads = 256, warp_rows = 2;
   static constexpr int rows = warp_rows * 16 * row_fragments;
   static constexpr int columns = threads / 32 / warp_rows * 8 * column_fragments;
   /// Of poles, in a step.

@@ -52,16 +52,14 @@ class ColumnScales {
   float rate_;
 };
 
-// 256 threads make a table; `thread` is the own number of these.
-inline constexpr int table_threads = 256;
-
 // Entries of a thread are computed together and stored afterwards: a compiler that cannot see that tables and
 // seeds are apart would otherwise wait for each of them.
 
 /// The right table of terms 0 ... 127.
 template <class Right>
-__device__ void fill(Right& table, const Seeds& seeds, unsigned thread) {
-  constexpr int pairs = pole_step / 2, at_once = table_threads / pairs, each = 128 / at_once;
+__device__ void fill(Right& table, const Seeds& seeds) {
+  constexpr int pairs = pole_step / 2, at_once = 256 / pairs, each = 128 / at_once;
+  const unsigned thread = thread_again();
   const int pair = static_cast<int>(thread % pairs), own = static_cast<int>(thread / pairs);
   PolePair entry[pole_steps][each];
 #pragma unroll
@@ -83,10 +81,11 @@ __device__ void fill(Right& table, const Seeds& seeds, unsigned thread) {
 
 /// The left table: make(step, pair of poles, row, terms of the poles in it and 8 rows on).
 template <class Sums, class Make>
-__device__ void fill(typename Sums::Left& table, unsigned thread, const Make& make) {
+__device__ void fill(typename Sums::Left& table, const Make& make) {
   using Left = typename Sums::Left;
-  constexpr int lanes = pole_steps * Sums::pairs, at_once = table_threads / lanes;
+  constexpr int lanes = pole_steps * Sums::pairs, at_once = Sums::threads / lanes;
   constexpr int each = Left::row_pairs / at_once;
+  const unsigned thread = thread_again();
   const int pair = static_cast<int>(thread % Sums::pairs),
             step = static_cast<int>(thread / Sums::pairs % pole_steps),
             own = static_cast<int>(thread / lanes);

@@ -65,18 +65,17 @@ __device__ void make_seeds(Memory<Out>& memory, int chunk, const ColumnScales& s
 template <class Out>
 __device__ void make_tables(Memory<Out>& memory) {
   using Sums = SplitSums<Out>;
-  fill<Sums>(memory.left, thread_again(),
-             [&](int step, int pair, int row, C(&top)[2], C(&bottom)[2]) {
-               const Seeds::Pair* const high = &memory.coarse.high[step][row / seed_width][pair];
-               const Seeds::Pair low = memory.coarse.low[step][row % seed_width][pair];
-               const Seeds::Pair first = low * high[0], second = low * high[Sums::pairs];
+  fill<Sums>(memory.left, [&](int step, int pair, int row, C(&top)[2], C(&bottom)[2]) {
+    const Seeds::Pair* const high = &memory.coarse.high[step][row / seed_width][pair];
+    const Seeds::Pair low = memory.coarse.low[step][row % seed_width][pair];
+    const Seeds::Pair first = low * high[0], second = low * high[Sums::pairs];
 #pragma unroll
-               for (int pole = 0; pole < 2; ++pole) {
-                 top[pole] = first.pole[pole];
-                 bottom[pole] = second.pole[pole];
-               }
-             });
-  fill(memory.right, memory.fine, thread_again());
+    for (int pole = 0; pole < 2; ++pole) {
+      top[pole] = first.pole[pole];
+      bottom[pole] = second.pole[pole];
+    }
+  });
+  fill(memory.right, memory.fine);
 }
 
 /// To[at] ... to[at + 3] := a, with 16-byte boundaries; at: a multiple of 4.
