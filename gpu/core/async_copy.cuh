@@ -21,6 +21,18 @@ __device__ void copy_async(T* shared, const T* global) {
 #endif
 }
 
+/// 16 bytes, aligned to that, past the first-level cache; unless they are `there`, zeros, and nothing is read.
+__device__ inline void copy_async_or_zero(uint4* shared, const uint4* global, bool there) {
+#if defined(STRUCTMAT_CUDA_EMULATION)
+  *shared = there ? *global : uint4{0, 0, 0, 0};
+#else
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+               "l"(global), "r"(there ? 16 : 0)
+               : "memory");
+#endif
+}
+
 /// What this thread has copied since the last call becomes a group.
 __device__ inline void commit_copies() {
 #if !defined(STRUCTMAT_CUDA_EMULATION)

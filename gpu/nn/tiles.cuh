@@ -48,19 +48,18 @@ __device__ void load_tile(T* tile, int rows, int width, const Rows<T>& from, int
                           int thread, int threads) {
   constexpr int each = 16 / static_cast<int>(sizeof(T));
   const int pieces = width / each, stride = tile_stride<T>(width);
-  if (from.vectors && threads % pieces == 0) {
-    const int c = thread % pieces * each, step = threads / pieces;
+  if (from.vectors && threads % pieces == 0 && rows % (threads / pieces) == 0) {
+    const int c = thread % pieces * each, step = threads / pieces, first = thread / pieces;
     const int there = c < used ? count : 0;
-    int r = thread / pieces;
-    T* to = tile + r * stride + c;
-    const T* at = from.first + r * from.row_stride + c;
+    T* const to = tile + first * stride + c;
+    const T* at = from.first + first * from.row_stride + c;
     const index_t ahead = step * from.row_stride;
-#pragma unroll 4
-    for (; r < there; r += step, to += step * stride, at += ahead) {
-      copy_async(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(at));
+#pragma unroll
+    for (int r = 0; r < rows; r += step) {
+      copy_async_or_zero(reinterpret_cast<uint4*>(to + r * stride),
+                         reinterpret_cast<const uint4*>(at), first + r < there);
+      at += ahead;
     }
-    for (; r < rows; r += step, to += step * stride)
-      *reinterpret_cast<uint4*>(to) = uint4{0, 0, 0, 0};
     return;
   }
   for (int i = thread; i < rows * pieces; i += threads) {

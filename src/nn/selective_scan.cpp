@@ -37,10 +37,10 @@ void apply(const exec::cpu& e, const SelectiveScanView<T, S>& m, const Selective
   });
 }
 
-#define STRUCTMAT_INSTANTIATE(T, S)                                                           \
-  template STRUCTMAT_EXPORT void apply<T, S>(                                                 \
-      const exec::cpu&, const SelectiveScanView<T, S>&, const SelectiveScanInput<T, S>&,      \
-      const SelectiveScanOutput<T, S>&);
+#define STRUCTMAT_INSTANTIATE(T, S)                                                            \
+  template STRUCTMAT_EXPORT void apply<T, S>(const exec::cpu&, const SelectiveScanView<T, S>&, \
+                                             const SelectiveScanInput<T, S>&,                  \
+                                             const SelectiveScanOutput<T, S>&);
 STRUCTMAT_FOR_SCANS(STRUCTMAT_INSTANTIATE)
 
 }  // namespace structmat::nn

@@ -82,8 +82,8 @@ TEST_CASE("short convolutions by their definition", "[nn][conv1d]") {
         worst = std::max(worst, std::abs(sum - r.y(b, t, c)));
       }
       for (index_t j = 0; k.ahead == 0 && j + 1 < taps; ++j) {
-        worst = std::max(worst, std::abs(k.at(b, c, length - (taps - 1) + j, length) -
-                                         r.final_state(b, c, j)));
+        worst = std::max(
+            worst, std::abs(k.at(b, c, length - (taps - 1) + j, length) - r.final_state(b, c, j)));
       }
     }
   }
@@ -91,8 +91,8 @@ TEST_CASE("short convolutions by their definition", "[nn][conv1d]") {
 }
 
 TEST_CASE("cotangents of short convolutions by central differences", "[nn][conv1d]") {
-  const auto [length, taps, ahead] = GENERATE(
-      table<index_t, index_t, index_t>({{1, 1, 0}, {1, 4, 0}, {2, 4, 0}, {9, 4, 0}, {9, 7, 3}, {2, 7, 3}}));
+  const auto [length, taps, ahead] = GENERATE(table<index_t, index_t, index_t>(
+      {{1, 1, 0}, {1, 4, 0}, {2, 4, 0}, {9, 4, 0}, {9, 7, 3}, {2, 7, 3}}));
   Case k(2, length, 3, taps, 5);
   k.ahead = ahead;
   Random random(6);
@@ -171,9 +171,9 @@ TEST_CASE("short convolutions refuse what does not fit", "[nn][conv1d]") {
                     "nn::conv1d::apply: initial_state of a filter with 1 taps ahead, only causal "
                     "ones have a state");
   const Array<double, 2> wide({3, 9});
-  CHECK_THROWS_WITH(call({wide}, {k.x}),
-                    "nn::conv1d::apply: filters of 9 taps, expected 1 to 8");
+  CHECK_THROWS_WITH(call({wide}, {k.x}), "nn::conv1d::apply: filters of 9 taps, expected 1 to 8");
   const Array<double, 2> other({4, 4});
   CHECK_THROWS_WITH(call({other}, {k.x}), "nn::conv1d::apply: weight is 4 x 4, expected 3 x 4");
-  CHECK_THROWS_AS(apply(exec::cpu{}, k.filter(), k.input(), Conv1dOutput<double>{k.x}), DomainError);
+  CHECK_THROWS_AS(apply(exec::cpu{}, k.filter(), k.input(), Conv1dOutput<double>{k.x}),
+                  DomainError);
 }

@@ -85,7 +85,11 @@ Array<double, 4> run(const Case& k) {
 
 struct Bars {
   explicit Bars(const Case& k)
-      : x(k.x.extents()), delta(k.delta.extents()), a(k.a.extents()), bias(k.bias.extents()), d(k.d.extents()) {
+      : x(k.x.extents()),
+        delta(k.delta.extents()),
+        a(k.a.extents()),
+        bias(k.bias.extents()),
+        d(k.d.extents()) {
     for (int i = 0; i < 2; ++i) {
       b[i] = Array<double, 4>(k.b[i].extents()), c[i] = Array<double, 4>(k.c[i].extents());
       dt[i] = Array<double, 3>(k.dt[i].extents());
@@ -93,8 +97,7 @@ struct Bars {
     }
   }
   QuasiseparableMixerCotangent<double> view() {
-    return {x,     {dt[0], b[0], c[0], initial[0]}, {dt[1], b[1], c[1], initial[1]}, a,
-            delta, d,                               bias};
+    return {x, {dt[0], b[0], c[0], initial[0]}, {dt[1], b[1], c[1], initial[1]}, a, delta, d, bias};
   }
   Array<double, 4> x, b[2], c[2], initial[2];
   Array<double, 3> dt[2], delta;

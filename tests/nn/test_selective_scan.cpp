@@ -43,8 +43,14 @@ struct Case {
   }
   SelectiveScanView<double, S> matrix() const {
     SelectiveScanView<double, S> m{delta, a, {}, {}, d, bias, hold};
-    if (b_of_data) m.b.varying = b_varying; else m.b.constant = b;
-    if (c_of_data) m.c.varying = c_varying; else m.c.constant = c;
+    if (b_of_data)
+      m.b.varying = b_varying;
+    else
+      m.b.constant = b;
+    if (c_of_data)
+      m.c.varying = c_varying;
+    else
+      m.c.constant = c;
     if (!starts.empty()) m.starts = Starts<>(starts);
     return m;
   }
@@ -92,10 +98,11 @@ TEMPLATE_TEST_CASE("selective scans by their definition", "[nn][selective_scan]"
           sum += std::real(c * h[n]);
         }
         const double v = (is_complex_v<S> ? 2 : 1) * sum + k.d(i) * x;
-        worst = std::max(worst, std::abs(v * k.z(e, t, i) / (1 + std::exp(-k.z(e, t, i))) -
-                                         r.y(e, t, i)));
+        worst = std::max(worst,
+                         std::abs(v * k.z(e, t, i) / (1 + std::exp(-k.z(e, t, i))) - r.y(e, t, i)));
       }
-      for (index_t n = 0; n < 3; ++n) worst = std::max(worst, std::abs(h[n] - r.final_state(e, i, n)));
+      for (index_t n = 0; n < 3; ++n)
+        worst = std::max(worst, std::abs(h[n] - r.final_state(e, i, n)));
     }
   }
   CHECK(worst <= 1e-12);
@@ -235,12 +242,11 @@ TEST_CASE("selective scans refuse what does not fit", "[nn][selective_scan]") {
   Array<double, 3> y(k.u.extents());
   SelectiveScanView<double> m = k.matrix();
   m.b.constant = k.b;
-  const auto call = [&] {
-    apply(exec::cpu{}, m, k.input(), SelectiveScanOutput<double>{y});
-  };
+  const auto call = [&] { apply(exec::cpu{}, m, k.input(), SelectiveScanOutput<double>{y}); };
   CHECK_THROWS_WITH(call(), "nn::selective_scan::apply: b is both constant and of the data");
   m = k.matrix(), m.c.varying = m.c.varying.slice(1, 0, 9);
-  CHECK_THROWS_WITH(call(), "nn::selective_scan::apply: c is 2 x 9 x 2 x 3, expected 2 x 10 x 2 x 3");
+  CHECK_THROWS_WITH(call(),
+                    "nn::selective_scan::apply: c is 2 x 9 x 2 x 3, expected 2 x 10 x 2 x 3");
   m = k.matrix(), m.b = {};
   CHECK_THROWS_AS(call(), ShapeError);
 }
