@@ -92,7 +92,8 @@ void measure(const Context& context, std::vector<Row>& rows, const Shape& s, dou
   if (forward_target > 0) f.target_ms = forward_target, both.target_ms = both_target;
 
   // Errors for the first tokens, whose results depend on no later ones than these.
-  const index_t checked = std::min<index_t>(s.length, 256), whole = checked - s.taps;
+  const index_t checked = std::min<index_t>(s.length, 256),
+                whole = s.length > checked ? checked - s.taps : checked;
   const auto x = doubles(first_tokens(operands[0].x, checked)),
              y_bar = doubles(first_tokens(operands[0].y_bar, checked));
   const auto w = doubles(to_host(weight));
