@@ -18,8 +18,6 @@ __device__ inline float reciprocal_fast(float x) {
 #endif
 }
 
-constexpr float log2_e = 1.4426950408889634f;
-
 __device__ inline float sigmoid(float x) {
   return reciprocal_fast(1 + exp2_fast(-x * log2_e));
 }

@@ -183,4 +183,20 @@ __device__ inline void store_pair(float* at, float first, float second) {
   *reinterpret_cast<float2*>(at) = {first, second};
 }
 
+/// Columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 of a row from `at` on, where neighbouring lanes have its other ones: whole
+/// sectors. All lanes take part; those whose row is not there store nothing.
+__device__ inline void store_row(float* at, int t, bool there, const float (&v)[4]) {
+  if (!there) return;
+  store_pair(at + 2 * t, v[0], v[1]);
+  store_pair(at + 8 + 2 * t, v[2], v[3]);
+}
+__device__ inline void store_row(bf16* at, int t, bool there, const float (&v)[4]) {
+  const unsigned first = bf16_pair(v[0], v[1]), second = bf16_pair(v[2], v[3]);
+  const bool odd = t % 2 != 0;
+  const unsigned other = __shfl_xor_sync(~0u, odd ? first : second, 1);
+  if (!there) return;
+  *reinterpret_cast<uint2*>(at + (odd ? 8 + 2 * (t - 1) : 2 * t)) =
+      odd ? uint2{other, second} : uint2{first, other};
+}
+
 }  // namespace structmat::gpu::nn

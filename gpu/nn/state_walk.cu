@@ -206,6 +206,7 @@ class SegmentWalk {
   __device__ index_t segment_index() const {
     return (walk_number_ * p_.segments + segment_.slot) * p_.heads + head_;
   }
+
   /// Starts copying the rows of a chunk; one group, empty behind the last one.
   __device__ void load(index_t i) {
     if (i < chunks_) {
@@ -298,24 +299,12 @@ class SegmentWalk {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         T* const at = to + (g + 8 * half) * columns + 8 * n;
-        store_row(at, t, sum_[n][2 * half], sum_[n][2 * half + 1], sum_[n + 1][2 * half],
-                  sum_[n + 1][2 * half + 1]);
+        store_row(at, t, true,
+                  {sum_[n][2 * half], sum_[n][2 * half + 1], sum_[n + 1][2 * half],
+                   sum_[n + 1][2 * half + 1]});
       }
     }
   }
-  /// Two tiles' neighbours of a row, as whole sectors.
-  __device__ static void store_row(float* at, int t, float a, float b, float c, float d) {
-    store_pair(at + 2 * t, a, b);
-    store_pair(at + 8 + 2 * t, c, d);
-  }
-  __device__ static void store_row(bf16* at, int t, float a, float b, float c, float d) {
-    const unsigned first = bf16_pair(a, b), second = bf16_pair(c, d);
-    const bool odd = t % 2 != 0;
-    const unsigned other = __shfl_xor_sync(~0u, odd ? first : second, 1);
-    *reinterpret_cast<uint2*>(at + (odd ? 8 + 2 * (t - 1) : 2 * t)) =
-        odd ? uint2{other, second} : uint2{first, other};
-  }
-
   /// use(sum, channel, state)
   template <class Use>
   __device__ void each(const Use& use) {

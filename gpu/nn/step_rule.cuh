@@ -6,6 +6,8 @@
 
 namespace structmat::gpu::nn {
 
+constexpr float log2_e = 1.4426950408889634f;
+
 /// 2^x, to 2 ulp; 0 below -126.
 __device__ inline float exp2_fast(float x) {
 #if defined(STRUCTMAT_CUDA_EMULATION)
@@ -19,7 +21,6 @@ __device__ inline float exp2_fast(float x) {
 
 /// log(1 + e^v) = max(v, 0) + log(1 + u), u = e^-|v|, to 3 eps: log(1 + u) / u by a polynomial on [0, 1]. 0 below -87.
 __device__ inline float softplus_of(float v) {
-  constexpr float log2_e = 1.4426950408889634f;
   const float u = exp2_fast(-fabs(v) * log2_e);
   float q = 0.00525345793f;
   q = q * u - 0.0295885075f;

@@ -48,6 +48,7 @@ __device__ void load_tile(T* tile, int rows, int width, const Rows<T>& from, int
                           int thread, int threads) {
   constexpr int each = 16 / static_cast<int>(sizeof(T));
   const int pieces = width / each, stride = tile_stride<T>(width);
+  if (pieces == 0) return;
   if (from.vectors && threads % pieces == 0 && rows % (threads / pieces) == 0) {
     const int c = thread % pieces * each, step = threads / pieces, first = thread / pieces;
     const int there = c < used ? count : 0;
