@@ -131,6 +131,7 @@ double worst_error(const Case& c, double step) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("states in front of chunks", "[nn_state_walk]", float, bf16) {
+  // bf16: weighted operands and stored states are rounded to 2^-9 each. float: some ten eps, of decays and of parts of tf32.
   const double limit = sizeof(TestType) == 2 ? 0.012 : 3e-6;
   for (const Case& shape :
        {Case{1, 1, 1, 1, 1, 1}, Case{2, 65, 2, 1, 3, 5}, Case{1, 130, 2, 2, 64, 16},
