@@ -256,8 +256,8 @@ class Wide {
 }  // namespace
 
 TEMPLATE_TEST_CASE("SSD on a device", "[nn_ssd]", float, bf16) {
-  // Over the largest number. bf16: states and entries of a chunk's matrix are rounded to 2^-9, and the result once more, three
-  // and a few of which add up. float: logarithms of decays summed over 64 tokens, 64 eps of them at most.
+  // Over the largest number. bf16: states, entries of a chunk's matrix and the result are rounded, 2^-9 each, and a
+  // handful of them add up. float: logarithms of decays, summed over 64 tokens, have 64 eps at most.
   const double limit = sizeof(TestType) == 2 ? 0.015 : 4e-6;
   for (const Shape& s :
        {Shape{1, 1, 1, 1, 1, 1}, Shape{2, 65, 4, 2, 3, 5}, Shape{1, 130, 2, 1, 64, 16},
